@@ -1,0 +1,1 @@
+"""The built-in adapters. Each imports `collectord.sessiondata`, `.sources` and `.adapter` only."""

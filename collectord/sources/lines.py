@@ -1,0 +1,171 @@
+"""
+Read what an append-only source has gained since a cursor.
+
+Only the byte ``\\n`` ends a record (U+2028, U+0085 and a form feed are content), one
+``\\r`` before it belongs to the line ending. A line without its newline is a write in
+progress, however long it waits and even if it parses; it lands only where someone says
+that the source is finished. A blank line counts and has no record. Nothing is held
+beyond the read's budget: a line above the limit is digested in pieces.
+
+Source: docs/format.md, "Bytes" and "Sources".
+"""
+
+import codecs
+import hashlib
+import os
+from typing import Final, NamedTuple
+
+from collectord.sources.record import SHA_DIGITS, Cursor, RawRecord
+
+__all__ = ["BOM", "READ_BUDGET_BYTES", "Tail", "read_lines"]
+
+READ_BUDGET_BYTES: Final = 1 << 20
+"""What one turn of one source reads, so that no source delays the others."""
+
+BOM: Final = b"\xef\xbb\xbf"
+_CHUNK: Final = 1 << 20
+_BLANK: Final = b" \t\r"
+
+
+class Tail(NamedTuple):
+    """What one read found."""
+
+    raws: list[RawRecord]
+    cursor: Cursor
+    """Where the next read starts, once these are landed."""
+    more: bool
+    """Whether the read stopped at its budget, not at the end of the file."""
+    pending_bytes: int
+    """Bytes at the end that are no record yet, because their newline is missing."""
+
+
+def read_lines(
+    fd: int,
+    cursor: Cursor,
+    *,
+    max_bytes: int = READ_BUDGET_BYTES,
+    convert_bytes: int = 32 << 20,
+    final: bool = False,
+    scanned_to: int = 0,
+) -> Tail:
+    """
+    Return the whole lines of *fd* from *cursor* on.
+
+    Args:
+        fd: A regular file, open for reading; its offset is not used.
+        cursor: Where the previous read stopped.
+        max_bytes: Budget in bytes; one line longer than it is read all the same.
+        convert_bytes: A longer record is not held: its ``data`` is None.
+        final: The source is finished, so what follows the last newline is a record.
+        scanned_to: Byte up to which an earlier read found no newline after the cursor.
+
+    Raises:
+        OSError: The file cannot be read; the cursor is still good.
+    """
+    block = _pread(fd, max_bytes, cursor.off)
+    end = block.rfind(b"\n") + 1
+    at_end = len(block) < max_bytes
+    if end:
+        raws, cursor = _split(block[:end], cursor)
+        rest = len(block) - end
+        if not (final and at_end and rest):
+            return Tail(raws, cursor, not at_end, rest if at_end else 0)
+        last, cursor = _unended(block[end:], cursor)
+        return Tail(raws + last, cursor, False, 0)
+    if at_end:
+        if not (final and block):
+            return Tail([], cursor, False, len(block))
+        last, cursor = _unended(block, cursor)
+        return Tail(last, cursor, False, 0)
+    return _one_line(fd, cursor, len(block), convert_bytes, final, scanned_to)
+
+
+def _split(block: bytes, cursor: Cursor) -> tuple[list[RawRecord], Cursor]:
+    """Turn whole lines into records."""
+    raws = []
+    number, off = cursor
+    sha256 = hashlib.sha256
+    lines = block.split(b"\n")
+    lines.pop()
+    for line in lines:
+        number += 1
+        data = line[:-1] if line.endswith(b"\r") else line
+        if data and data.strip(_BLANK):
+            raws.append(
+                RawRecord(number, off, len(data), sha256(data).hexdigest()[:SHA_DIGITS], data)
+            )
+        off += len(line) + 1
+    return raws, Cursor(number, off)
+
+
+def _unended(line: bytes, cursor: Cursor) -> tuple[list[RawRecord], Cursor]:
+    """Turn the bytes after the last newline of a finished source into its last record."""
+    raws, after = _split(line + b"\n", cursor)
+    return raws, Cursor(after.ord, after.off - 1)
+
+
+def _one_line(
+    fd: int, cursor: Cursor, known: int, convert_bytes: int, final: bool, scanned_to: int
+) -> Tail:
+    """Read the one line at *cursor*, which is longer than the budget (its first *known* bytes)."""
+    at = max(cursor.off + known, scanned_to)
+    while True:
+        chunk = _pread(fd, _CHUNK, at)
+        newline = chunk.find(b"\n")
+        if newline >= 0:
+            stop, ended = at + newline, True
+            break
+        at += len(chunk)
+        if len(chunk) < _CHUNK:
+            stop, ended = at, False
+            break
+    if not ended and not final:
+        return Tail([], cursor, False, stop - cursor.off)
+    size = stop - cursor.off
+    if ended and os.pread(fd, 1, stop - 1) == b"\r":
+        size -= 1
+    after = Cursor(cursor.ord + 1, stop + 1 if ended else stop)
+    if size <= convert_bytes:
+        data = _pread(fd, size, cursor.off)
+        raws, _ = _split(data + b"\n", cursor)
+    else:
+        raws = [_long_record(fd, cursor, size)]
+    return Tail(raws, after, ended, 0)
+
+
+def _long_record(fd: int, cursor: Cursor, size: int) -> RawRecord:
+    """Digest a record in pieces and say whether it is UTF-8."""
+    digest = hashlib.sha256()
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    utf8 = True
+    at, left = cursor.off, size
+    while left > 0:
+        chunk = _pread(fd, min(_CHUNK, left), at)
+        if not chunk:
+            break
+        digest.update(chunk)
+        at += len(chunk)
+        left -= len(chunk)
+        if utf8:
+            try:
+                decoder.decode(chunk, final=left == 0)
+            except UnicodeDecodeError:
+                utf8 = False
+    sha = digest.hexdigest()[:SHA_DIGITS]
+    return RawRecord(cursor.ord + 1, cursor.off, size, sha, None, utf8)
+
+
+def _pread(fd: int, size: int, off: int) -> bytes:
+    """Read *size* bytes, fewer only at the end of the file."""
+    data = os.pread(fd, size, off)
+    if len(data) == size or not data:
+        return data
+    pieces = [data]
+    got = len(data)
+    while got < size:
+        data = os.pread(fd, size - got, off + got)
+        if not data:
+            break
+        pieces.append(data)
+        got += len(data)
+    return b"".join(pieces)
