@@ -93,6 +93,7 @@ class SdFile:
             SessionDataError: A line is not a record, or something follows a closing line.
         """
         at = self.header_bytes if start is None else start
+        self.end, self.torn_bytes = None, 0
         while True:
             head, stop, ended = self._scan(at)
             if not ended:
