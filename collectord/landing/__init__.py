@@ -1,0 +1,26 @@
+"""Landing: a source's records into numbered files that survive a crash at every byte."""
+
+from collectord.landing.chain import chain, last_landed, read_header
+from collectord.landing.openfile import OpenFile
+from collectord.landing.recovery import Recovered, Testimony, Witness
+from collectord.landing.root import PRIVATE, SHARED, LandedName, LandingRoot, Modes, parse_name
+from collectord.landing.session import LandedFile, LandedSession, Resumed
+
+__all__ = [
+    "PRIVATE",
+    "SHARED",
+    "LandedFile",
+    "LandedName",
+    "LandedSession",
+    "LandingRoot",
+    "Modes",
+    "OpenFile",
+    "Recovered",
+    "Resumed",
+    "Testimony",
+    "Witness",
+    "chain",
+    "last_landed",
+    "parse_name",
+    "read_header",
+]
