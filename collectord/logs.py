@@ -16,6 +16,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, TextIO
 
+import orjson
+import structlog
+
 __all__ = ["EVENTS", "configure"]
 
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -49,7 +52,7 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
 """Each event with its meaning; the table in the docs is the same."""
 
 
-def configure(level: str = "info", format: str = "auto", *, stream: TextIO | None = None) -> None:  # noqa: A002
+def configure(level: str = "info", format: str = "auto", *, stream: TextIO | None = None) -> None:
     """
     Set up structlog for this process; the second call replaces the first.
 
@@ -58,8 +61,6 @@ def configure(level: str = "info", format: str = "auto", *, stream: TextIO | Non
         format: ``json``, ``text``, or ``auto`` for text on a terminal and JSON elsewhere.
         stream: Where the lines go; default is the process's standard error.
     """
-    import structlog
-
     out = stream or sys.stderr
     on_terminal = out.isatty()
     as_json = format == "json" or (format == "auto" and not on_terminal)
@@ -69,7 +70,10 @@ def configure(level: str = "info", format: str = "auto", *, stream: TextIO | Non
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if as_json:
-        tail = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_dumps)]
+        tail: list[Any] = [
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(_dumps),
+        ]
     else:
         colours = on_terminal and not os.environ.get("NO_COLOR")
         tail = [structlog.dev.ConsoleRenderer(colors=colours, pad_event_to=20)]
@@ -82,6 +86,4 @@ def configure(level: str = "info", format: str = "auto", *, stream: TextIO | Non
 
 
 def _dumps(event: Any, **_: Any) -> str:
-    import orjson
-
     return orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS).decode()

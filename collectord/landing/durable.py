@@ -14,7 +14,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["fsync", "fsync_folder", "make_folders", "rename_new"]
 
@@ -114,4 +114,4 @@ def _rename_exclusive(source: Path, target: Path) -> bool:
     raise OSError(number, os.strerror(number), str(source), None, str(target))
 
 
-_libc: Final = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
+_libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None

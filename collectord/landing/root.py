@@ -217,6 +217,6 @@ def stamp_of(time_ns: int) -> str:
 
 def _listed(folder: Path) -> list[str]:
     try:
-        return os.listdir(folder)
+        return os.listdir(folder)  # noqa: PTH208 - names only, without a Path each
     except FileNotFoundError:
         return []
