@@ -46,13 +46,13 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
         distribution = _distribution(point)
         try:
             adapter = _checked(point, distribution)
-            taken = next((p for p in plugins.values() if p.adapter.name == adapter.name), None)
-            if taken is not None:
-                raise PluginRefused(
-                    point.name,
-                    distribution,
-                    f"{taken.distribution} already brings an adapter named {adapter.name!r}",
-                )
+            for taken in plugins.values():
+                if same := {taken.key, taken.adapter.name} & {point.name, adapter.name}:
+                    raise PluginRefused(
+                        point.name,
+                        distribution,
+                        f"{taken.distribution} already brings an adapter named {min(same)!r}",
+                    )
         except PluginRefused as error:
             refused.append(error)
         else:
@@ -62,10 +62,16 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
 
 def _checked(point: EntryPoint, distribution: str) -> Adapter:
     try:
-        loaded = point.load()
-    except Exception as error:
-        reason = f"{type(error).__name__} while it was imported"
+        return _contract_kept(point, distribution, point.load())
+    except PluginRefused:
+        raise
+    except (Exception, SystemExit) as error:  # a stranger's code may do anything
+        said = str(error).partition("\n")[0]
+        reason = f"{type(error).__name__} while it was loaded{': ' if said else ''}{said}"
         raise PluginRefused(point.name, distribution, reason) from error
+
+
+def _contract_kept(point: EntryPoint, distribution: str, loaded: object) -> Adapter:
     if not isinstance(loaded, Adapter):
         raise PluginRefused(
             point.name, distribution, f"{point.value} is no Adapter: {_missing(loaded, Adapter)}"

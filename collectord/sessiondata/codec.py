@@ -70,7 +70,7 @@ def decode_end(line: bytes) -> End | None:
         return None
     try:
         end = _end.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return end if end.t == "end" else None
 

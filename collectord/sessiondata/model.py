@@ -145,8 +145,11 @@ class Dropped(Struct, frozen=True):
     why: str
 
 
+_EMPTY_JSON: Final = frozenset((b"{}", b"[]", b'""', b"null"))
+
+
 class Part(Struct, omit_defaults=True):
-    """One piece of content, named for what it is."""
+    """One piece of content, named for what it is; ``data`` that holds nothing is UNSET."""
 
     k: str
     """A `PartKind`; a reader keeps kinds that it does not know."""
@@ -169,6 +172,10 @@ class Part(Struct, omit_defaults=True):
     """A `State`."""
     bytes: int | UnsetType = UNSET
     """Size of the original content in UTF-8 bytes, also when the part holds less."""
+
+    def __post_init__(self) -> None:
+        if self.data is not UNSET and len(self.data) < 5 and bytes(self.data) in _EMPTY_JSON:
+            self.data = UNSET
 
 
 class Record(Struct, omit_defaults=True):

@@ -13,10 +13,13 @@ file is read up to its last whole line.
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
+
+from msgspec import UNSET
 
 from collectord.errors import SessionDataError
 from collectord.sessiondata.codec import decode_end, decode_header, decode_record
@@ -28,7 +31,10 @@ LONG_LINE_BYTES: Final = 48 << 20
 """A longer line is read in pieces: above the size of any record that is parsed."""
 
 _CHUNK: Final = 1 << 20
+_SHELL: Final = 64 << 10
+"""How much may stand before and after a long part's data for it to be left in the file."""
 _DATA_KEY: Final = b'"data":"'
+_INSIDE: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
 class Range(NamedTuple):
@@ -49,7 +55,7 @@ class Line(NamedTuple):
     """Byte after its newline."""
     record: Record
     data_range: Range | None = None
-    """Set on a long record: its one part's ``data`` is this range of the file."""
+    """Set on a long record: its one part's ``data``, UNSET here, is this range of the file."""
 
 
 class _Scanned(NamedTuple):
@@ -66,6 +72,8 @@ class SdFile:
     def __init__(self, stream: BinaryIO, where: str) -> None:
         self._stream = stream
         self._where = where
+        self._end_at = 0
+        self._records = 0
         self.end: End | None = None
         """The closing line, once iteration has met one."""
         self.torn_bytes = 0
@@ -93,39 +101,41 @@ class SdFile:
             SessionDataError: A line is not a record, or something follows a closing line.
         """
         at = self.header_bytes if start is None else start
-        self.end, self.torn_bytes = None, 0
+        self.end, self.torn_bytes, self._records = None, 0, 0
         while True:
             head, stop, ended = self._scan(at)
-            if not ended:
-                self.torn_bytes = stop - at
-                return
-            if self.end is not None:
+            if self.end is not None and head:
                 raise SessionDataError(
                     "something follows the closing line", where=self._where, line=number
                 )
+            if not ended:
+                self.torn_bytes = stop - at
+                return
             if stop - at > len(head):
                 yield self._long_line(at, stop, number)
             else:
-                self.end = decode_end(head)
+                self.end, self._end_at = decode_end(head), at
                 if self.end is None:
-                    record = decode_record(head, where=self._where, number=number)
-                    yield Line(number, at, stop, record)
+                    yield Line(number, at, stop, self._record(head, number))
+            self._records += self.end is None
             at, number = stop, number + 1
 
     def check_digest(self) -> bool | None:
-        """Return whether the closing line's digest is right; None when there is no such line."""
+        """Return whether the closing line's digest and count are right; None without such a line."""
         for _ in self.lines():
             pass
         if self.end is None:
             return None
-        size = self._size() - len(_last_line(self._stream, self._size()))
+        size = self._end_at
         digest = hashlib.sha256()
         self._stream.seek(0)
         while size > 0:
             chunk = self._stream.read(min(size, _CHUNK))
+            if not chunk:
+                return False
             digest.update(chunk)
             size -= len(chunk)
-        return digest.hexdigest() == self.end.digest
+        return digest.hexdigest() == self.end.digest and self._records == self.end.records
 
     def close(self) -> None:
         """Close the file."""
@@ -142,8 +152,13 @@ class SdFile:
     ) -> None:
         self.close()
 
-    def _size(self) -> int:
-        return os.fstat(self._stream.fileno()).st_size
+    def _record(self, line: bytes, number: int) -> Record:
+        record = decode_record(line, where=self._where, number=number)
+        if record.ord is UNSET:
+            raise SessionDataError(
+                "neither a record nor a closing line: no `ord`", where=self._where, line=number
+            )
+        return record
 
     def _scan(self, at: int) -> _Scanned:
         """Find the line that starts at *at*; a long one's bytes are not kept beyond its head."""
@@ -158,30 +173,47 @@ class SdFile:
                 kept.append(last)
             else:
                 del kept[1:]
-        return _Scanned(b"".join(kept), at + size, last.endswith(b"\n"))
+        ended = last.endswith(b"\n")
+        if not ended:
+            # Drops what is buffered: a writer may cut a torn line and write another there.
+            self._stream.seek(0, os.SEEK_END)
+        return _Scanned(b"".join(kept), at + size, ended)
 
     def _long_line(self, start: int, stop: int, number: int) -> Line:
         """Return the record of a long line with its data left in the file, or read it whole."""
         self._stream.seek(start)
-        head = self._stream.read(64 << 10)
-        self._stream.seek(max(start, stop - (64 << 10)))
-        tail = self._stream.read(stop - self._stream.tell())
-        key = head.find(_DATA_KEY)
-        closing = tail.rfind(b'","')
-        if key >= 0 and closing >= 0:
-            opening = start + key + len(_DATA_KEY)
-            closing_at = stop - len(tail) + closing
-            shell = head[: key + len(_DATA_KEY)] + tail[closing:]
-            try:
-                record = decode_record(shell, where=self._where, number=number)
-            except SessionDataError:
-                pass
-            else:
-                if len(record.parts) == 1:
-                    return Line(number, start, stop, record, Range(opening, closing_at))
+        head = self._stream.read(min(_SHELL, stop - start))
+        opening = head.find(_DATA_KEY) + len(_DATA_KEY)
+        if opening >= len(_DATA_KEY):
+            closing = self._string_end(start + opening, stop)
+            if stop - closing <= _SHELL:
+                self._stream.seek(closing)
+                shell = head[:opening] + b"0" + self._stream.read(stop - closing)
+                record = self._record(shell, number)
+                part = record.parts[0] if len(record.parts) == 1 else None
+                # Another member may be called "data": only a part's own has the place kept.
+                if part and part.data is not UNSET and bytes(part.data) == b'"0"':
+                    part.data = UNSET
+                    return Line(number, start, stop, record, Range(start + opening, closing))
         self._stream.seek(start)
-        whole = self._stream.read(stop - start)
-        return Line(number, start, stop, decode_record(whole, where=self._where, number=number))
+        return Line(number, start, stop, self._record(self._stream.read(stop - start), number))
+
+    def _string_end(self, at: int, stop: int) -> int:
+        """Return where the JSON string that is open at *at* has its closing quote; else *stop*."""
+        self._stream.seek(at)
+        escape = b""
+        while at < stop:
+            read = self._stream.read(min(_CHUNK, stop - at))
+            if not read:
+                break
+            chunk = escape + read
+            found = _INSIDE.match(chunk)
+            end = found.end() if found else 0
+            if chunk[end : end + 1] == b'"':
+                return at - len(escape) + end
+            at += len(read)
+            escape = chunk[end:]  # a backslash whose second half is in the next chunk
+        return stop
 
 
 def open_sd(path: Path | str) -> SdFile:
@@ -198,8 +230,3 @@ def open_sd(path: Path | str) -> SdFile:
     except BaseException:
         stream.close()
         raise
-
-
-def _last_line(stream: BinaryIO, size: int) -> bytes:
-    stream.seek(max(0, size - 4096))
-    return stream.read(4096).splitlines(keepends=True)[-1]

@@ -9,6 +9,7 @@ JSON Schema, and a test holds the two together.
 import re
 from typing import Final
 
+import orjson
 from msgspec import UNSET
 
 from collectord.errors import SessionDataError
@@ -23,7 +24,9 @@ from collectord.sessiondata.model import (
     PartKind,
     Record,
     State,
+    Usage,
 )
+from collectord.sessiondata.rawjson import MAX_PART_DEPTH, NotStrict, compact, depth
 
 __all__ = ["check_header", "check_record", "header_problems", "record_problems"]
 
@@ -32,7 +35,7 @@ _PART_KINDS: Final = frozenset(PartKind)
 _STATES: Final = frozenset(State)
 _FROM: Final = frozenset(From)
 _SHA: Final = re.compile(r"[0-9a-f]{12}(?:[0-9a-f]{52})?")
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z")
 _ORDER: Final = {flag: place for place, flag in enumerate(FLAGS)}
 _ONLY: Final = {
     "id": {"call"},
@@ -100,6 +103,8 @@ def record_problems(record: Record) -> list[str]:
         found.append(f"`flags` holds {unknown[0]!r}, which is not one of the format's")
     elif record.flags != sorted(set(record.flags), key=_ORDER.__getitem__):
         found.append("`flags` are not in the format's order, each once")
+    if record.usage == Usage():
+        found.append("`usage` is empty")
     if not record.parts:
         found.append("the record has no `parts`")
     for place, part in enumerate(record.parts):
@@ -123,4 +128,23 @@ def _part_problems(part: Part) -> list[str]:
     for name, kinds in _ONLY.items():
         if getattr(part, name) not in ("", None) and part.k not in kinds:
             found.append(f"`{name}` on a {part.k} part")
+    if part.encoding not in ("", "base64"):
+        found.append(f"`encoding` is {part.encoding!r}, wanted 'base64'")
+    if part.data is not UNSET:
+        data = bytes(part.data)
+        if part.k == PartKind.UNKNOWN and data[:1] != b'"':
+            found.append("`data` of an unknown part is not a string")
+        found += _data_problems(data)
     return found
+
+
+def _data_problems(data: bytes) -> list[str]:
+    try:
+        orjson.loads(data)
+        if bytes(compact(data)) != data:
+            return ["`data` is not compact"]
+    except (orjson.JSONDecodeError, NotStrict) as error:
+        return [f"`data` is not strict JSON: {error}"]
+    if data.count(b"[") + data.count(b"{") > MAX_PART_DEPTH and depth(data) > MAX_PART_DEPTH:
+        return [f"`data` is nested deeper than {MAX_PART_DEPTH} levels"]
+    return []

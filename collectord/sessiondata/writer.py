@@ -34,7 +34,7 @@ class SdWriter:
         self._closing_line = closing_line
         self._digest = hashlib.sha256()
         self._records = 0
-        self._last = 0
+        self._last = -1
         self._put(encode(header))
 
     def write(self, record: Record) -> None:

@@ -9,6 +9,7 @@ truncate and write in pieces, and half a document is not one.
 import codecs
 import hashlib
 import os
+import re
 import time
 from typing import Final, NamedTuple
 
@@ -23,6 +24,8 @@ STABLE_S: Final = 2.0
 """Seconds without a change after which a document that does not parse is taken as it is."""
 
 _CHUNK: Final = 1 << 20
+_TAIL: Final = 4096
+_NEWLINES: Final = re.compile(rb"(?:\r?\n)*+\Z")
 
 
 class Version(NamedTuple):
@@ -60,7 +63,8 @@ def read_document(
     if size > convert_bytes:
         if wait > 0 and not final:
             return Version(None, wait, size)
-        return Version(_digested(fd, size))
+        long = _digested(fd, size)
+        return Version(long) if long else Version(None, STABLE_S, size)
     data = os.pread(fd, size, 0)
     if len(data) < size:  # it was truncated meanwhile
         return Version(None, STABLE_S, size)
@@ -79,19 +83,22 @@ def _parses(data: bytes) -> bool:
 
 
 def _trailing_newlines(fd: int, size: int) -> int:
-    """Count the newline bytes (and the ``\\r`` of each) at the end."""
+    """Count the newline bytes (and the one ``\\r`` before each) at the end."""
     at = size
     while at > 0:
-        start = max(0, at - 4096)
+        start = max(0, at - _TAIL)
         block = os.pread(fd, at - start, start)
-        kept = len(block.rstrip(b"\r\n"))
-        if kept:
+        found = _NEWLINES.search(block)
+        kept = found.start() if found else len(block)
+        if kept or not start:
             return size - (start + kept)
-        at = start
+        # A newline at the block's start may have its \\r before it.
+        at = start + block.startswith(b"\n")
     return size
 
 
-def _digested(fd: int, size: int) -> RawRecord:
+def _digested(fd: int, size: int) -> RawRecord | None:
+    """Digest a document in pieces; None: it was truncated meanwhile."""
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
     utf8 = True
@@ -99,7 +106,7 @@ def _digested(fd: int, size: int) -> RawRecord:
     while at < size:
         chunk = os.pread(fd, min(_CHUNK, size - at), at)
         if not chunk:
-            break
+            return None
         digest.update(chunk)
         at += len(chunk)
         if utf8:

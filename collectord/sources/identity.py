@@ -102,7 +102,7 @@ def first_broken(fd: int, anchors: Iterable[Anchor]) -> Anchor | None:
 
 def pick_anchors(chain: Sequence[Anchor]) -> tuple[list[Anchor], list[Anchor]]:
     """Return the few links at the head of *chain* and at its end that a visit checks."""
-    return _few(chain), _few(chain[::-1])[::-1]
+    return _few(chain), _few(chain[-_ANCHORS:][::-1])[::-1]
 
 
 def _few(chain: Sequence[Anchor]) -> list[Anchor]:

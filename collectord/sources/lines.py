@@ -56,7 +56,8 @@ def read_lines(
         cursor: Where the previous read stopped.
         max_bytes: Budget in bytes; one line longer than it is read all the same.
         convert_bytes: A longer record is not held: its ``data`` is None.
-        final: The source is finished, so what follows the last newline is a record.
+        final: The source is finished, so what follows the last newline is a record, with its
+            ``\r`` if it ends in one; blanks there are not consumed.
         scanned_to: Byte up to which an earlier read found no newline after the cursor.
 
     Raises:
@@ -65,50 +66,50 @@ def read_lines(
     block = _pread(fd, max_bytes, cursor.off)
     end = block.rfind(b"\n") + 1
     at_end = len(block) < max_bytes
-    if end:
-        raws, cursor = _split(block[:end], cursor)
-        rest = len(block) - end
-        if not (final and at_end and rest):
-            return Tail(raws, cursor, not at_end, rest if at_end else 0)
-        last, cursor = _unended(block[end:], cursor)
-        return Tail(raws + last, cursor, False, 0)
-    if at_end:
-        if not (final and block):
-            return Tail([], cursor, False, len(block))
-        last, cursor = _unended(block, cursor)
-        return Tail(last, cursor, False, 0)
+    if end or at_end:
+        raws, cursor = _split(block[:end], cursor, convert_bytes)
+        rest = block[end:]
+        if not (final and at_end):
+            return Tail(raws, cursor, not at_end, len(rest) if at_end else 0)
+        if rest.strip(_BLANK):
+            raws.append(_record(rest, cursor, convert_bytes))
+            cursor = Cursor(cursor.ord + 1, cursor.off + len(rest))
+        return Tail(raws, cursor, False, 0)
     return _one_line(fd, cursor, len(block), convert_bytes, final, scanned_to)
 
 
-def _split(block: bytes, cursor: Cursor) -> tuple[list[RawRecord], Cursor]:
+def _split(block: bytes, cursor: Cursor, convert_bytes: int) -> tuple[list[RawRecord], Cursor]:
     """Turn whole lines into records."""
     raws = []
     number, off = cursor
-    sha256 = hashlib.sha256
     lines = block.split(b"\n")
     lines.pop()
     for line in lines:
+        if line.strip(_BLANK):
+            data = line[:-1] if line.endswith(b"\r") else line
+            raws.append(_record(data, Cursor(number, off), convert_bytes))
         number += 1
-        data = line[:-1] if line.endswith(b"\r") else line
-        if data and data.strip(_BLANK):
-            raws.append(
-                RawRecord(number, off, len(data), sha256(data).hexdigest()[:SHA_DIGITS], data)
-            )
         off += len(line) + 1
     return raws, Cursor(number, off)
 
 
-def _unended(line: bytes, cursor: Cursor) -> tuple[list[RawRecord], Cursor]:
-    """Turn the bytes after the last newline of a finished source into its last record."""
-    raws, after = _split(line + b"\n", cursor)
-    return raws, Cursor(after.ord, after.off - 1)
+def _record(data: bytes, at: Cursor, convert_bytes: int) -> RawRecord:
+    """Return the record that starts at *at*, without its bytes where they are too many."""
+    sha = hashlib.sha256(data).hexdigest()[:SHA_DIGITS]
+    if len(data) <= convert_bytes:
+        return RawRecord(at.ord + 1, at.off, len(data), sha, data)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return RawRecord(at.ord + 1, at.off, len(data), sha, None, False)
+    return RawRecord(at.ord + 1, at.off, len(data), sha, None)
 
 
 def _one_line(
     fd: int, cursor: Cursor, known: int, convert_bytes: int, final: bool, scanned_to: int
 ) -> Tail:
     """Read the one line at *cursor*, which is longer than the budget (its first *known* bytes)."""
-    at = max(cursor.off + known, scanned_to)
+    at = max(cursor.off + known, min(scanned_to, os.fstat(fd).st_size))
     while True:
         chunk = _pread(fd, _CHUNK, at)
         newline = chunk.find(b"\n")
@@ -127,32 +128,43 @@ def _one_line(
     after = Cursor(cursor.ord + 1, stop + 1 if ended else stop)
     if size <= convert_bytes:
         data = _pread(fd, size, cursor.off)
-        raws, _ = _split(data + b"\n", cursor)
+        raw = _record(data, cursor, convert_bytes) if data.strip(_BLANK) else None
+        whole = len(data) == size
     else:
-        raws = [_long_record(fd, cursor, size)]
-    return Tail(raws, after, ended, 0)
+        raw, whole = _long_record(fd, cursor, size)
+    if not whole or (raw is None and not ended):
+        return Tail([], cursor, False, 0)
+    return Tail([raw] if raw else [], after, ended, 0)
 
 
-def _long_record(fd: int, cursor: Cursor, size: int) -> RawRecord:
-    """Digest a record in pieces and say whether it is UTF-8."""
+def _long_record(fd: int, cursor: Cursor, size: int) -> tuple[RawRecord | None, bool]:
+    """
+    Digest a record in pieces and say whether it is UTF-8.
+
+    Returns:
+        The record (None: the line is blank), and whether all its bytes were still there.
+    """
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
-    utf8 = True
+    utf8 = blank = True
     at, left = cursor.off, size
     while left > 0:
         chunk = _pread(fd, min(_CHUNK, left), at)
         if not chunk:
-            break
+            return None, False
         digest.update(chunk)
         at += len(chunk)
         left -= len(chunk)
+        blank = blank and not chunk.strip(_BLANK)
         if utf8:
             try:
                 decoder.decode(chunk, final=left == 0)
             except UnicodeDecodeError:
                 utf8 = False
+    if blank:
+        return None, True
     sha = digest.hexdigest()[:SHA_DIGITS]
-    return RawRecord(cursor.ord + 1, cursor.off, size, sha, None, utf8)
+    return RawRecord(cursor.ord + 1, cursor.off, size, sha, None, utf8), True
 
 
 def _pread(fd: int, size: int, off: int) -> bytes:
