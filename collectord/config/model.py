@@ -10,6 +10,7 @@ Source: docs/configuration.md.
 """
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_type_hints
@@ -161,6 +162,12 @@ class AdapterConfig(Struct, frozen=True):
         tuple[str, ...],
         Meta(description="No source whose path below the root matches one of these."),
     ] = ()
+
+    def wants(self, src: str) -> bool:
+        """Return whether *src* is to be collected; ``*`` in a pattern crosses slashes."""
+        if any(fnmatchcase(src, pattern) for pattern in self.exclude):
+            return False
+        return not self.include or any(fnmatchcase(src, pattern) for pattern in self.include)
 
 
 class Limits(Struct, frozen=True):
