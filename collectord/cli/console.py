@@ -13,7 +13,10 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
+from collectord.errors import CollectordError
+
 __all__ = [
+    "OutputFailed",
     "human_age",
     "human_bytes",
     "human_time",
@@ -28,6 +31,16 @@ __all__ = [
     "write_table",
     "write_warning",
 ]
+
+
+class OutputFailed(CollectordError):
+    """Standard output takes nothing more."""
+
+    exit_code = 74
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"standard output: {error.strerror or error}")
+
 
 UNPRINTABLE: Final = {
     code: f"\\x{code:02x}" for code in [*range(32), *range(0x7F, 0xA0)] if chr(code) not in "\t\n"
@@ -45,10 +58,21 @@ def uses_colour() -> bool:
 
 
 def write(text: str = "") -> None:
-    """Write a line to standard output."""
-    sys.stdout.write(text + "\n")
-    if is_terminal():
-        sys.stdout.flush()
+    """
+    Write a line to standard output.
+
+    Raises:
+        BrokenPipeError: Nobody reads any more; the frame ends the run in silence.
+        OutputFailed: It cannot be written, because the disk is full for instance.
+    """
+    try:
+        sys.stdout.write(text + "\n")
+        if is_terminal():
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputFailed(error) from error
 
 
 def write_json(value: Any) -> None:
@@ -194,7 +218,7 @@ def _write_rich(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold" if uses_colour() else "")
     for column in columns:
         table.add_column(
             column, justify="right" if column in right else "left", overflow="fold", no_wrap=False

@@ -168,7 +168,7 @@ def _said(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         named = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         hint = f"See '{named or 'collectord'} --help'."
-        message = error.format_message().strip()
+        message = error.format_message().strip().replace(". Did you mean", "; did you mean")
         console.write_error(message[:1].lower() + message[1:], hint)
         return EXIT_USAGE
     if isinstance(error, OSError) and error.strerror:
@@ -201,8 +201,10 @@ def _flushed(code: int) -> int:
         _point_stdout_nowhere()
     except OSError as error:
         _point_stdout_nowhere()
-        console.write_error(f"standard output: {error.strerror}")
-        return code or EXIT_IO
+        failed = console.OutputFailed(error)
+        if code == 0:
+            console.write_error(str(failed))
+        return code or failed.exit_code
     except ValueError:
         # Closed by whoever called us.
         return code
