@@ -40,6 +40,7 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "watch.stopped": "A root is no longer watched.",
         "watch.overflow": "The operating system lost events; a rescan follows.",
         "watch.degraded": "Events do not arrive here; the root is polled instead.",
+        "state.failed": "The state store could not be written; it is a cache, and collecting goes on.",
         "state.recovered": "The state store was rebuilt from the landing root and the sources.",
         "plugin.refused": "An adapter plug-in is broken; the others go on.",
         "config.warned": "The configuration holds something that is not used.",

@@ -17,6 +17,7 @@ import select
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -122,7 +123,11 @@ def main() -> NoReturn:
 
 def execute(arguments: Sequence[str]) -> int:
     """Run *arguments* and return the exit code; every error has been said."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by the caller (>&-): what nobody wants is written nowhere.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to stop.
             stream.reconfigure(errors="backslashreplace")

@@ -113,7 +113,7 @@ def to_toml(setting: Setting, value: Any) -> str:
 def quoted(text: str) -> str:
     """Return *text* as a TOML basic string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in escaped) + '"'
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
 
 
 def format_duration(seconds: float) -> str:
@@ -122,7 +122,8 @@ def format_duration(seconds: float) -> str:
         count = seconds / DURATIONS[unit]
         if count >= 1 and count == int(count):
             return f"{int(count)}{unit}"
-    return f"{seconds:g}s" if float(f"{seconds:g}") == seconds else f"{seconds!r}s"
+    # Never 1e-05: the exponent is no way to write a duration.
+    return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
 
 
 def format_bytes(size: int) -> str:
