@@ -12,7 +12,7 @@ The floors, lowest first; a module imports only from floors below its own, and
  4    landing          layout, open file, seal, recovery
  4    reading          side room: sessions, following, verify
  5    state            the state store and the lock
- 6    config           what a person may set
+ 6    config, logs     what a person may set; what is logged
  7    watch            events and rescans: which sources changed
  8    pipeline         queue, read, convert, land
  9    daemon, audit    life cycle; sources against landed files

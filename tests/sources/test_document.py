@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collectord.sources import STABLE_S, RawRecord, Version, document, read_document
@@ -109,6 +109,7 @@ def test_a_document_cut_short_while_it_is_read_is_read_again(
     assert found == Version(None, STABLE_S, 100)
 
 
+@example(b"a\r\n\n\n", 3)
 @given(
     content=st.lists(st.sampled_from([b"\n", b"\n", b"\r", b"a"]), max_size=12).map(b"".join),
     block=st.integers(2, 6),

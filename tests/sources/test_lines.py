@@ -14,7 +14,9 @@ from collectord.sources import BOM, Cursor, RawRecord, Tail, lines, read_lines
 
 # Uniform bytes are a newline once in 256; a tail reader's faults live at newlines.
 BYTES = st.lists(
-    st.sampled_from([b"\n", b"\n", b"\r", b"\r\n", b" ", b"\t", b"a", b"\xff", b"\xc3\xa9", BOM]),
+    st.sampled_from(
+        [b"\n", b"\n", b"\r", b"\r\n", b" ", b"\t", b"a", b"\xff", b"\xc3", b"\xc3\xa9", BOM]
+    ),
     max_size=12,
 ).map(b"".join)
 
@@ -110,6 +112,9 @@ def drained(fd: int, cursor: Cursor, **options: int) -> tuple[list[RawRecord], T
 @example([Append(b"   \n"), Append(b"a\n")], 2, 1, 1, False)
 @example([Append(b"abc"), Read(3, True), Append(b"\n")], 3, 1000, 8, False)
 @example([Append(b"abc\r")], 4, 1000, 4, True)
+@example([Append(b"a\n   ")], 2, 1000, 4, True)
+@example([Append(b"a\n   ")], 2, 1, 4, True)
+@example([Append(b"abc\xc3\n")], 2, 1, 4, False)
 def test_what_is_read_is_what_was_written(
     script: list[Append | Read], budget: int, limit: int, piece: int, final: bool
 ) -> None:
