@@ -16,6 +16,7 @@ from collectord.adapter import Plugin
 from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.config import AdapterConfig
+from collectord.errors import PluginRefused
 
 __all__ = ["command"]
 
@@ -73,7 +74,11 @@ def _described(plugin: Plugin, settings: Settings) -> dict[str, Any]:
 
 
 def _roots(plugin: Plugin, chosen: AdapterConfig) -> Iterator[tuple[Path, bool]]:
-    found = dict.fromkeys(plugin.adapter.roots(os.environ, Path.home()))
+    try:
+        found = dict.fromkeys(plugin.adapter.roots(os.environ, Path.home()))
+    except Exception as error:  # the plug-in boundary
+        reason = f"{type(error).__name__} while it was asked for its roots"
+        raise PluginRefused(plugin.key, plugin.distribution, reason) from error
     for root in found:
         yield root, False
     for root in chosen.roots:

@@ -17,6 +17,7 @@ from collectord.errors import CollectordError
 
 __all__ = [
     "OutputFailed",
+    "ReaderGone",
     "human_age",
     "human_bytes",
     "human_time",
@@ -31,6 +32,10 @@ __all__ = [
     "write_table",
     "write_warning",
 ]
+
+
+class ReaderGone(BrokenPipeError):
+    """Nobody reads standard output any more: no error, but the end of the run."""
 
 
 class OutputFailed(CollectordError):
@@ -62,15 +67,15 @@ def write(text: str = "") -> None:
     Write a line to standard output.
 
     Raises:
-        BrokenPipeError: Nobody reads any more; the frame ends the run in silence.
+        ReaderGone: Nobody reads any more; the frame ends the run in silence.
         OutputFailed: It cannot be written, because the disk is full for instance.
     """
     try:
         sys.stdout.write(text + "\n")
         if is_terminal():
             sys.stdout.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        raise ReaderGone(*error.args) from error
     except OSError as error:
         raise OutputFailed(error) from error
 

@@ -153,7 +153,10 @@ def _ended_by(error: BaseException, settings: Settings) -> int:
     for cause in causes:
         if isinstance(cause, SystemExit):
             raise cause
+    if any(isinstance(cause, console.ReaderGone) for cause in causes):
+        return 0
     if any(isinstance(cause, BrokenPipeError) for cause in causes) and _reader_is_gone():
+        # click writes help texts itself.
         return 0
     if any(isinstance(cause, KeyboardInterrupt | click.Abort) for cause in causes):
         if sys.stderr.isatty():

@@ -45,7 +45,7 @@ def line_of(lines: Mapping[Key, int], key: Key) -> int:
 def _key(text: str) -> Key:
     try:
         level: object = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return ()
     key: list[str] = []
     while True:

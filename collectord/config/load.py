@@ -180,7 +180,11 @@ def _read_file(
         return path, True
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        gathered.faults.append(f"{path}: not valid TOML: nested too deeply")
+        return path, True
+    except ValueError as error:
+        # TOMLDecodeError is one; a number of thousands of digits is a plain one.
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error))
         reason = found[1] if found else str(error)
         line = int(found[2]) if found and found[2] else text.rstrip().count("\n") + 1
@@ -240,7 +244,7 @@ def _read_environment(gathered: _Gathered, environ: Mapping[str, str]) -> None:
         if rest == name or not environ[name]:
             continue
         parts = rest.lower().split("__")
-        if parts[0] == ADAPTERS and len(parts) == 3:
+        if parts[0] == ADAPTERS and len(parts) == 3 and parts[1]:
             parts[1] = _adapter_name(gathered, parts[1])
             _check_adapter(gathered, parts[1], name)
         if len(parts) > 1 or rest in bare:
@@ -252,7 +256,7 @@ def _set_text(gathered: _Gathered, key: Key, text: str, name: str) -> None:
     section = SECTIONS.get(key[0])
     depth = 3 if key[0] == ADAPTERS else 2
     known = {setting.key: setting for setting in settings_of(section)} if section else {}
-    if len(key) != depth or key[-1] not in known:
+    if len(key) != depth or key[-1] not in known or not all(key):
         near = _nearest(key)
         hint = f"; did you mean {variable(near)}?" if near else ""
         gathered.warnings.append(f"{name}: no such setting{hint}")

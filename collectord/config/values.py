@@ -140,7 +140,8 @@ def _duration(value: object) -> float:
     if isinstance(value, bool):
         raise wanted
     if isinstance(value, int | float):
-        seconds = float(value)
+        # An int may be too large for a float, and 10 digits are for ever anyway.
+        seconds = float(min(value, 1e10))
     elif isinstance(value, str) and (plain := WRITTEN.fullmatch(value)) and not plain[2]:
         seconds = float(plain[1])
     elif isinstance(value, str) and value.strip():

@@ -10,6 +10,7 @@ import pytest
 
 from collectord.adapter import Plugin, Registry
 from collectord.cli.main import execute
+from collectord.cli.settings import Settings
 from collectord.config.render import render_sample
 from collectord.errors import PluginRefused
 
@@ -198,3 +199,27 @@ def test_an_adapter_that_is_not_installed_is_answered_with_those_that_are(
     assert "ImportError" in capsys.readouterr().err
     assert execute(["adapters", "--adapter", "fake", "--adapter", "fake-local", "--json"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_what_is_collected_is_what_is_named_else_what_is_enabled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def collected(*named: str) -> list[str]:
+        settings = Settings()
+        settings.adapter_keys = named
+        return [plugin.key for plugin in settings.plugins]
+
+    assert collected() == ["fake"]
+    monkeypatch.setenv("COLLECTORD_ADAPTERS__FAKE_LOCAL__ENABLED", "no")
+    assert collected() == []
+    assert collected("fake-local") == ["fake"]
+
+
+def test_a_plugin_that_fails_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FakeAdapter, "roots", lambda *_: 1 / 0)
+    assert execute(["adapters"]) == 70
+    assert capsys.readouterr().err.startswith(
+        "collectord: adapter plug-in 'fake' of fake-dist 1.0 is refused: ZeroDivisionError"
+    )

@@ -1,12 +1,16 @@
 """The configuration: four places, one answer, every fault at once."""
 
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from collectord.config import Config, Flag, default_root, examine, load, variable
-from collectord.config.model import SECTIONS, settings_of
+from collectord.config.model import SECTIONS, Setting, settings_of
+from collectord.config.values import from_toml, to_toml
 from collectord.errors import ConfigError
 
 
@@ -153,6 +157,9 @@ level = 3
         ("[watch]\nsettle = nan\n", "2: watch.settle is nan; wanted a duration"),
         ("[watch]\nsettle = inf\n", "2: watch.settle is inf; wanted a duration"),
         ("[watch]\nsettle = true\n", "2: watch.settle is true; wanted a duration"),
+        ("x = " + "[" * 5000, " not valid TOML: nested too deeply"),
+        ("x = " + "1" * 5000, "1: not valid TOML: exceeds the limit"),
+        ("[watch]\nsettle = " + "1" * 400, "2: watch.settle is 111"),
         ("[adapters.x]\nexclude = [3]\n", "2: adapters.x.exclude is [3]; wanted a list of"),
     ],
 )
@@ -277,3 +284,27 @@ def test_include_and_exclude_are_patterns_on_the_whole_src() -> None:
     assert narrowed.wants("a/b/c.jsonl")
     assert not narrowed.wants("b/c.jsonl")
     assert not narrowed.wants("a/b/secret-c.jsonl")
+
+
+values = st.recursive(
+    st.one_of(st.booleans(), st.integers(), st.floats(), st.text(), st.just("~"), st.dates()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+settings = [each for section in SECTIONS.values() for each in settings_of(section)]
+
+
+@given(setting=st.sampled_from(settings), value=values)
+def test_any_value_is_taken_or_refused_with_what_was_wanted(
+    setting: Setting, value: object
+) -> None:
+    try:
+        taken = from_toml(setting, value)
+    except ValueError as error:
+        assert str(error).startswith("wanted ")
+    else:
+        assert from_toml(setting, tomllib.loads(f"x = {to_toml(setting, taken)}")["x"]) == (
+            pytest.approx(taken) if setting.unit == "duration" else taken
+        )
