@@ -1,0 +1,25 @@
+"""The way of a changed source: queue, read, convert, land."""
+
+from collectord.pipeline.assembly import Assembly, Surroundings, assemble, landing_root
+from collectord.pipeline.collector import Collector
+from collectord.pipeline.onepass import Failure, Summary, collect_once, discover
+from collectord.pipeline.outcome import Outcome
+from collectord.pipeline.queue import SourceQueue
+from collectord.pipeline.roots import AdapterRoot, Roots, find_roots
+
+__all__ = [
+    "AdapterRoot",
+    "Assembly",
+    "Collector",
+    "Failure",
+    "Outcome",
+    "Roots",
+    "SourceQueue",
+    "Summary",
+    "Surroundings",
+    "assemble",
+    "collect_once",
+    "discover",
+    "find_roots",
+    "landing_root",
+]

@@ -1,0 +1,86 @@
+"""
+Everything that writes below a landing root, put together and taken apart again.
+
+The lock is taken first and given back last: while it is held, nobody else writes.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from collectord.adapter import Plugin
+from collectord.config import Config
+from collectord.landing import PRIVATE, SHARED, LandingRoot
+from collectord.pipeline.collector import Collector
+from collectord.pipeline.cuts import Cuts
+from collectord.pipeline.roots import Roots, find_roots
+from collectord.pipeline.witness import SourceWitness
+from collectord.state import RootLock, Store, store_path
+
+__all__ = ["Assembly", "Surroundings", "assemble", "landing_root"]
+
+
+class Surroundings(NamedTuple):
+    """What the machine and the person give."""
+
+    config: Config
+    state_dir: Path
+    plugins: Sequence[Plugin]
+    paths: Sequence[Path] = ()
+    """What a person narrowed the collection to; empty: everything."""
+    environ: Mapping[str, str] = os.environ
+    home: Path = Path.home()
+
+    def roots(self, landing: LandingRoot, *, record: bool = True) -> Roots:
+        """Return the adapters' roots as they are now. Raises as `find_roots`."""
+        return find_roots(
+            self.plugins,
+            self.config,
+            landing,
+            environ=self.environ,
+            home=self.home,
+            paths=self.paths,
+            record=record,
+        )
+
+
+class Assembly(NamedTuple):
+    """A landing root that is being written to."""
+
+    root: LandingRoot
+    store: Store
+    roots: Roots
+    collector: Collector
+    surroundings: Surroundings
+
+
+def landing_root(config: Config) -> LandingRoot:
+    """Return the landing root of *config*; nothing is created."""
+    modes = SHARED if config.landing.mode == "shared" else PRIVATE
+    return LandingRoot(config.landing.root.expanduser(), modes)
+
+
+@contextmanager
+def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
+    """
+    Open the landing root for writing.
+
+    Raises:
+        RootBusy: Another process writes to it.
+        LandingError, StateError: It, or the state store, cannot be used.
+        NothingFound, ConfigError: See `find_roots`.
+    """
+    config = surroundings.config
+    root = landing_root(config)
+    root_id = root.create()
+    with RootLock(root):
+        store = Store(store_path(surroundings.state_dir, root.path), root_id)
+        try:
+            roots = surroundings.roots(root)
+            witness = SourceWitness(roots, config.limits.convert_bytes)
+            cuts = Cuts(root, store, config, witness)
+            yield Assembly(root, store, roots, Collector(cuts, roots, config), surroundings)
+        finally:
+            store.close()
