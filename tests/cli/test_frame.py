@@ -283,13 +283,16 @@ def test_output_stops_quietly_at_a_closed_pipe() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_full_disk_is_one_sentence() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_sentence(unbuffered: str) -> None:
+    """Whether the disk refuses a line at once or what was held back to the end."""
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "collectord", "config", "path"],
             stdout=full,
             stderr=subprocess.PIPE,
             cwd=CHECKOUT,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             check=False,
         )
     assert done.returncode == 74
