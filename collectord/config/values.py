@@ -197,7 +197,7 @@ def _path(value: object, relative_to: Path | None) -> Path:
 
 def _list(setting: Setting, value: object, relative_to: Path | None) -> tuple[Any, ...]:
     if _item(setting) is Path:
-        wanted = 'wanted a list of folders such as ["~/work"]'
+        wanted = 'wanted a list of folders such as ["~/sessions"]'
     else:
         wanted = 'wanted a list of patterns such as ["*/notes-*.jsonl"]'
     if not isinstance(value, list) or not all(isinstance(i, str) and i.strip() for i in value):

@@ -134,7 +134,7 @@ level = 3
         '8: watch.poll_every is "soon"; wanted a duration such as "90s", "5m" or "1h30m", '
         "or seconds as a number",
         "9: watch.rescan_every is 0; wanted at least 1s",
-        '12: adapters.x.roots is "~/x"; wanted a list of folders such as ["~/work"]',
+        '12: adapters.x.roots is "~/x"; wanted a list of folders such as ["~/sessions"]',
         "15: limits.convert_bytes is 12; wanted at least 4 KiB",
         "18: log.level is 3; wanted one of debug, info, warning, error",
     ]
