@@ -4,7 +4,15 @@ from collectord.reading.cut import Landed, Problem
 from collectord.reading.finding import Finding, FindingKind
 from collectord.reading.follow import Follow
 from collectord.reading.session import LATEST, Session, find_session, sessions
-from collectord.reading.timeline import Entry, Stream, as_landed, conversation, streams
+from collectord.reading.timeline import (
+    Entry,
+    Stream,
+    as_landed,
+    conversation,
+    find_stream,
+    landed_bytes,
+    streams,
+)
 from collectord.reading.verify import Digest, Verification, digest_of
 
 __all__ = [
@@ -23,6 +31,8 @@ __all__ = [
     "conversation",
     "digest_of",
     "find_session",
+    "find_stream",
+    "landed_bytes",
     "sessions",
     "streams",
 ]

@@ -15,14 +15,24 @@ Source: docs/format.md, "Sources"; docs/reading.md, "Order".
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
+from collectord.errors import NothingFound
 from collectord.landing import LandedName, chain, last_landed
-from collectord.reading.files import header_of, open_landed
+from collectord.reading.files import header_of, open_landed, raw_lines
 from collectord.reading.session import Session
-from collectord.sessiondata import Header, Line, Record, SdFile
+from collectord.sessiondata import Header, Line, Record, SdFile, decode_end
 
-__all__ = ["Entry", "Stream", "as_landed", "conversation", "streams"]
+__all__ = [
+    "Entry",
+    "Stream",
+    "as_landed",
+    "conversation",
+    "find_stream",
+    "landed_bytes",
+    "landed_line",
+    "streams",
+]
 
 
 class Entry(NamedTuple):
@@ -57,6 +67,67 @@ def streams(session: Session) -> list[Stream]:
             found.setdefault(header.stream or "main", []).append((name, header))
     ordered = sorted(found, key=lambda stream: stream != "main")
     return [Stream(stream, tuple(found[stream])) for stream in ordered]
+
+
+def find_stream(session: Session, wanted: str) -> Stream:
+    """
+    Return the stream that *wanted* names: an id, or a unique beginning of one.
+
+    Raises:
+        NothingFound: None or several match; the sentence names the streams that there are.
+    """
+    found = streams(session)
+    begin = [one for one in found if one.id == wanted] or [
+        one for one in found if one.id.startswith(wanted)
+    ]
+    if len(begin) == 1:
+        return begin[0]
+    names = ", ".join(one.id for one in begin or found)
+    if begin:
+        text = f"{len(begin)} streams of session {session.id} begin with {wanted!r}: {names}"
+        raise NothingFound(text)
+    raise NothingFound(
+        f"session {session.id} has no stream {wanted!r}, but {names or 'no stream at all'}"
+    )
+
+
+def landed_bytes(session: Session, *, stream: str = "", headers: bool = False) -> Iterator[bytes]:
+    """
+    Yield the lines of a session as they stand in its files, in order of seq and place.
+
+    A line too long to be held comes in several pieces. Closing lines are left out, and so
+    are the headers unless they are asked for.
+    """
+    for name in session.files:
+        header = header_of(name)
+        if header is None or stream not in ("", header.stream):
+            continue
+        with open_landed(name) as file:
+            for line in raw_lines(file, 0):
+                if line.number == 1 and not headers:
+                    continue
+                if line.raw is None:
+                    yield from pieces(file, line.start, line.stop)
+                elif decode_end(line.raw) is None:
+                    yield line.raw
+
+
+def landed_line(path: Path, start: int, stop: int, raw: bytes | None) -> Iterator[bytes]:
+    """Yield one line of a file, which may have been sealed meanwhile; *raw* where it was held."""
+    if raw is not None:
+        yield raw
+        return
+    there = path if path.exists() else path.with_name(path.name.removesuffix(".open"))
+    with there.open("rb") as file:
+        yield from pieces(file, start, stop)
+
+
+def pieces(file: BinaryIO, start: int, stop: int) -> Iterator[bytes]:
+    """Yield the bytes of a range of a file, at most a MiB at once."""
+    file.seek(start)
+    while start < stop and (block := file.read(min(stop - start, 1 << 20))):
+        start += len(block)
+        yield block
 
 
 def as_landed(session: Session, *, stream: str = "") -> Iterator[Entry]:
