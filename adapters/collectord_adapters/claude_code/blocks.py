@@ -1,0 +1,280 @@
+"""
+Content blocks to parts: every block, in order, one part each.
+
+A block of a type that the dialect page does not list, or whose content is not what its
+type says, is one ``unknown`` part with the block's bytes. A member of a known block that
+no list names goes to the record's unknown members, under its dotted path.
+
+Source: docs/dialects/claude-code.md, "Content to parts".
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Raw
+
+from collectord.sessiondata import Dropped, Part, State
+from collectord.sessiondata.rawjson import NotStrict, array, object_of, strict, string
+from collectord_adapters.claude_code.draft import NULL, Draft
+from collectord_adapters.claude_code.members import BLOCK_KEPT
+
+__all__ = ["take_block", "take_text"]
+
+_TRUE: Final = Raw(b"true")
+_BOOLEANS: Final = (_TRUE, Raw(b"false"))
+_WHY_SIGNATURE: Final = "a provider verifies it; a reader cannot read it"
+_WHY_REDACTED: Final = "the provider encrypted it; only the provider can read it"
+
+
+class _Misfit(Exception):
+    """The block's content is not what its type says; the message is the unknown part's text."""
+
+
+class _Block:
+    """One block whose type is known."""
+
+    __slots__ = ("draft", "dropped", "found", "odd", "path", "source")
+
+    def __init__(self, found: dict[str, Raw], path: str, draft: Draft) -> None:
+        self.found = found
+        self.path = path
+        """``message.content.0.``"""
+        self.draft = draft
+        self.odd: set[str] = set()
+        """Members whose value is not what the runtime writes there: unknown members."""
+        self.dropped: list[Dropped] = []
+        self.source = False
+        """Whether the member ``source`` was taken apart."""
+
+    def text(self, key: str) -> str:
+        """Return the string member *key*, noting one that is something else."""
+        value = self.found.get(key)
+        if value is None or value == NULL:
+            return ""
+        try:
+            return string(value)
+        except NotStrict:
+            self.odd.add(key)
+            return ""
+
+    def content(self, key: str) -> str:
+        """Return the string member *key*, without which there is nothing to make a part of."""
+        try:
+            return string(self.found[key])
+        except (NotStrict, KeyError):
+            raise _Misfit(f"a block without a readable `{key}` keeps its bytes") from None
+
+    def drop(self, key: str, what: str, why: str) -> int:
+        """Note the loss of the member *key*; return its size in bytes."""
+        value = self.found.get(key)
+        if value is None or value == NULL:
+            return 0
+        try:
+            size = _utf8_bytes(string(value))
+        except NotStrict:
+            size = len(value)
+        if size:
+            self.dropped.append(Dropped(what, size, why))
+        return size
+
+
+def take_text(text: str, draft: Draft) -> None:
+    """Append *text* as a text part."""
+    draft.parts.append(Part(k="text", text=text, state=State.AVAILABLE, bytes=_utf8_bytes(text)))
+
+
+def take_block(raw: Raw, index: int, draft: Draft) -> None:
+    """Append the part that the content block *raw* is."""
+    try:
+        found, hidden = object_of(raw)
+    except NotStrict:
+        _keep_whole(raw, "a block that is not an object is not one this dialect describes", draft)
+        return
+    value = found.get("type")
+    kind = ""
+    if value is not None:
+        try:
+            kind = string(value)
+        except NotStrict:
+            kind = bytes(value).decode()
+    read = _BLOCKS.get(kind)
+    if read is None and kind.endswith("_tool_result"):
+        read = _BLOCKS["tool_result"]
+    if read is None:
+        name = kind if len(kind) <= 80 else kind[:79] + "…"
+        _keep_whole(raw, f'block type "{name}" is not one this dialect describes', draft)
+        return
+    path = f"message.content.{index}."
+    block = _Block(found, path, draft)
+    make, places = read
+    try:
+        part = make(block)
+    except _Misfit as misfit:
+        _keep_whole(raw, str(misfit), draft)
+        return
+    draft.parts.append(part)
+    draft.dropped += block.dropped
+    if part.k == "result":
+        draft.results.append(part)
+    # In most blocks every member is content, and there is nothing left to place.
+    if draft.ledger or block.odd or hidden or block.source or not found.keys() <= places.keys():
+        _place(raw, block, places)
+
+
+def _place(raw: Raw, block: _Block, places: dict[str, str]) -> None:
+    """Send every member of *block* to its place."""
+    draft, path = block.draft, block.path
+    found = draft.open(raw, path)
+    keys = draft.ledger.keys_of(raw) if draft.ledger else None
+    for key, value in found.items():
+        if key == "source" and block.source:
+            _place_source(value, block, keys[key] if keys else 0)
+            continue
+        if key in places and key not in block.odd:
+            place = places[key]
+        elif key in BLOCK_KEPT:
+            place = draft.keep(path + key, value)
+        else:
+            place = draft.leave(path + key, value)
+        if keys is not None:
+            draft.add(place, keys[key] + len(value))
+
+
+def _place_source(raw: Raw, block: _Block, key_size: int) -> None:
+    draft, path = block.draft, block.path + "source."
+    draft.add("part", key_size)
+    found = draft.open(raw, path)
+    keys = draft.ledger.keys_of(raw) if draft.ledger else None
+    for key, value in found.items():
+        place = "part" if key in _SOURCE else draft.leave(path + key, value)
+        if keys is not None:
+            draft.add(place, keys[key] + len(value))
+
+
+def _text(block: _Block) -> Part:
+    text = block.content("text")
+    return Part(k="text", text=text, state=State.AVAILABLE, bytes=_utf8_bytes(text))
+
+
+def _thinking(block: _Block) -> Part:
+    value = block.found.get("thinking")
+    text = "" if value is None or value == NULL else block.content("thinking")
+    block.drop("signature", "reasoning signature", _WHY_SIGNATURE)
+    state = State.AVAILABLE if text else State.UNAVAILABLE
+    return Part(k="reasoning", text=text, state=state, bytes=_utf8_bytes(text))
+
+
+def _redacted_thinking(block: _Block) -> Part:
+    size = block.drop("data", "redacted reasoning", _WHY_REDACTED)
+    return Part(k="reasoning", state=State.REDACTED, bytes=size)
+
+
+def _call(block: _Block) -> Part:
+    part = Part(
+        k="call",
+        id=block.text("id"),
+        name=block.text("name"),
+        state=State.AVAILABLE,
+        bytes=0,
+    )
+    value = block.found.get("input")
+    if value is not None and value != NULL:
+        part.data = _strict(value)
+        part.bytes = len(value)
+    return part
+
+
+def _result(block: _Block) -> Part:
+    part = Part(k="result", of=block.text("tool_use_id"), state=State.AVAILABLE, bytes=0)
+    value = block.found.get("is_error")
+    if value in _BOOLEANS:
+        part.failed = value == _TRUE
+    elif value is not None and value != NULL:
+        block.odd.add("is_error")
+    content = block.found.get("content")
+    if content is None or content == NULL:
+        return part
+    try:
+        part.text = string(content)
+    except NotStrict:
+        part.text, is_text = _joined(content)
+        if not is_text:
+            part.data = _strict(content)
+            part.bytes = len(content)
+            return part
+    part.bytes = _utf8_bytes(part.text)
+    return part
+
+
+def _joined(content: Raw) -> tuple[str, bool]:
+    """Return the text blocks of a result's content, and whether there is nothing else in it."""
+    try:
+        blocks = array(content)
+    except NotStrict:
+        return "", False
+    texts = []
+    is_text = True
+    for raw in blocks:
+        try:
+            found, hidden = object_of(raw)
+            if string(found["type"]) != "text":
+                is_text = False
+                continue
+            texts.append(string(found["text"]))
+            is_text = is_text and len(found) == 2 and not hidden
+        except (NotStrict, KeyError):
+            is_text = False
+    return "\n".join(texts), is_text
+
+
+def _media(block: _Block) -> Part:
+    value = block.found.get("source")
+    if value is None or value == NULL:
+        raise _Misfit("a block without a readable `source` keeps its bytes")
+    try:
+        source, _ = object_of(value)
+        if string(source["type"]) == "base64":
+            media, data = string(source["media_type"]), source["data"]
+            size = _utf8_bytes(string(data))
+            block.source = True
+            return Part(k="media", media=media, data=data, state=State.AVAILABLE, bytes=size)
+    except (NotStrict, KeyError):
+        pass
+    return Part(k="media", data=_strict(value), state=State.AVAILABLE, bytes=len(value))
+
+
+def _strict(value: Raw) -> Raw:
+    """Return *value* when every strict parser reads it as a part's data."""
+    reason = strict(value)
+    if reason:
+        raise _Misfit(reason)
+    return value
+
+
+def _keep_whole(raw: Raw, reason: str, draft: Draft) -> None:
+    draft.put(raw, reason)
+    draft.add("unknown", len(raw))
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+_SOURCE: Final = frozenset({"type", "media_type", "data"})
+_CALL: Final = (_call, dict.fromkeys(("type", "id", "name", "input"), "part"))
+_MEDIA: Final = (_media, dict.fromkeys(("type", "source"), "part"))
+_BLOCKS: Final[dict[str, tuple[Callable[[_Block], Part], dict[str, str]]]] = {
+    "text": (_text, dict.fromkeys(("type", "text"), "part")),
+    "thinking": (_thinking, {"type": "part", "thinking": "part", "signature": "dropped"}),
+    "redacted_thinking": (_redacted_thinking, {"type": "part", "data": "dropped"}),
+    "tool_use": _CALL,
+    "server_tool_use": _CALL,
+    "mcp_tool_use": _CALL,
+    "tool_result": (
+        _result,
+        dict.fromkeys(("type", "tool_use_id", "content", "is_error"), "part"),
+    ),
+    "image": _MEDIA,
+    "document": _MEDIA,
+}
+"""What each type of block becomes, and where its members go."""

@@ -1,0 +1,139 @@
+"""
+The dialect ``claude-code/1``: a line that Claude Code wrote, as a record.
+
+Messages and attachments are taken apart: content into parts, what the runtime says
+beside it into role fields, the trailing part, ``dropped`` or, where no list names it,
+an ``unknown`` part. Everything else is kept whole as one ``data`` part. Values travel as
+slices of the line and are never parsed and written again.
+
+Source: docs/dialects/claude-code.md; docs/format.md, "Bytes".
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Raw
+
+from collectord.adapter import Account, Context, Converted, Identity, Source, verbatim
+from collectord.sessiondata import Dropped, Kind, Part, State
+from collectord.sessiondata.rawjson import (
+    MAX_RECORD_DEPTH,
+    NotStrict,
+    compact,
+    depth,
+    object_of,
+    replace_lone_surrogates,
+    strict,
+)
+from collectord.sources import BOM, RawRecord
+from collectord_adapters.claude_code.draft import Draft, Ledger, text_of, unknown_part
+from collectord_adapters.claude_code.members import HEADER_SESSION
+from collectord_adapters.claude_code.message import is_apart, take_apart
+from collectord_adapters.claude_code.roles import read_document_roles, read_roles
+
+__all__ = ["ClaudeCodeDialect"]
+
+_TOO_DEEP: Final = f"the record is nested deeper than {MAX_RECORD_DEPTH} levels"
+_NAME_BYTES: Final = 200
+_WHY_SURROGATE: Final = "half of a character: no UTF-8 text can hold it, so U+FFFD stands there"
+
+
+class ClaudeCodeDialect:
+    """How the records of Claude Code are read."""
+
+    name = "claude-code/1"
+
+    def identify(self, source: Source, raws: Sequence[RawRecord]) -> Identity | None:
+        """Return the session that the first of *raws* that names one names."""
+        for raw in raws:
+            if raw.data is None:
+                continue
+            try:
+                found, _ = object_of(compact(raw.data.removeprefix(BOM)))
+            except NotStrict:
+                continue
+            for key in sorted(HEADER_SESSION):
+                session = text_of(found, key)
+                if _can_be_a_name(session):
+                    return Identity(session, source.stream, source.batch)
+        return None
+
+    def convert(
+        self, raw: RawRecord, source: Source, context: Context, *, audit: bool = False
+    ) -> Converted:
+        """Return *raw* as a record; what cannot be described is in an ``unknown`` part."""
+        if source.kind == Kind.WORKFLOW_SCRIPT:
+            reason = "the source is a program, not data"
+            converted = verbatim(raw, reason, context, audit=audit)
+            converted.record.batch = source.batch
+            return converted
+        data = raw.data
+        assert data is not None
+        view = data.removeprefix(BOM) if raw.off == 0 else data
+        if not view.isascii():
+            try:
+                view.decode()
+            except UnicodeDecodeError:
+                return verbatim(raw, "the record is not valid UTF-8", context, audit=audit)
+        lone_bytes = 0
+        try:
+            whole = compact(view)
+        except NotStrict:
+            repaired, lone_bytes = replace_lone_surrogates(view)
+            try:
+                whole = compact(repaired)
+            except NotStrict:
+                reason = _TOO_DEEP if _is_too_deep(view) else "the record is not valid JSON"
+                return verbatim(raw, reason, context, audit=audit)
+        try:
+            found, hidden = object_of(whole)
+        except NotStrict:
+            reason = "the record is not a JSON object"
+            return verbatim(raw, reason, context, audit=audit)
+        if source.kind == Kind.TRANSCRIPT and is_apart(found):
+            draft = Draft(Ledger() if audit else None)
+            for member in hidden:
+                draft.leave(member.key, member.value)
+                draft.add("unknown", member.size)
+            record, context_after = take_apart(raw, source, context, whole, found, draft)
+            if (draft.is_suspect or draft.unknown) and _is_too_deep(whole):
+                return verbatim(raw, _TOO_DEEP, context, audit=audit)
+            account = draft.ledger.account(raw.size) if draft.ledger else None
+            converted = Converted(record, context_after, account, len(draft.unknown))
+        else:
+            reason = strict(whole)
+            if reason and _is_too_deep(whole):
+                return verbatim(raw, _TOO_DEEP, context, audit=audit)
+            read = read_roles if source.kind == Kind.TRANSCRIPT else read_document_roles
+            record = read(raw, source, found)
+            record.parts = [_whole_part(whole, reason)]
+            converted = Converted(record, context, _whole_account(raw, whole, reason, audit))
+        if lone_bytes:
+            record.dropped.append(Dropped("lone surrogate", lone_bytes, _WHY_SURROGATE))
+        return converted
+
+
+def _whole_part(whole: Raw, reason: str) -> Part:
+    if reason:
+        return unknown_part(whole, reason)
+    return Part(k="data", data=whole, state=State.AVAILABLE, bytes=len(whole))
+
+
+def _whole_account(raw: RawRecord, whole: Raw, reason: str, audit: bool) -> Account | None:
+    if not audit:
+        return None
+    syntax = raw.size - len(whole)
+    if reason:
+        return Account(unknown=len(whole), syntax=syntax)
+    return Account(part=len(whole), syntax=syntax)
+
+
+def _is_too_deep(view: bytes | Raw) -> bool:
+    data = bytes(view)
+    brackets = data.count(b"[") + data.count(b"{")
+    return brackets > MAX_RECORD_DEPTH and depth(data) > MAX_RECORD_DEPTH
+
+
+def _can_be_a_name(session: str) -> bool:
+    """Whether *session* may name a folder; landing escapes what a file system refuses."""
+    return 0 < len(session.encode()) <= _NAME_BYTES and session not in (".", "..")
