@@ -78,7 +78,12 @@ def test_a_document_that_grows_is_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "utf8"),
-    [(b"a" * 99 + b"\n", True), ("é".encode() * 50, True), (b"\xc3" * 99, False)],
+    [
+        (b"a" * 99 + b"\n", True),
+        ("é".encode() * 50, True),
+        (b"a" * 99 + b"\xc3", False),
+        (b"\xff" * 99, False),
+    ],
 )
 @pytest.mark.parametrize("piece", [1, 7, 1000])
 def test_a_large_document_is_digested_in_pieces(
