@@ -55,7 +55,7 @@ def discover(assembly: Assembly) -> list[tuple[Source, int]]:
     """Return every source below the roots with its size in bytes, each once."""
     found: dict[tuple[str, str], tuple[Source, int]] = {}
     for root in assembly.roots.all:
-        for top in root.only or (root.path,):
+        for top in root.tops:
             for path, stat in walk(top):
                 source = root.locate(path)
                 if source is not None:

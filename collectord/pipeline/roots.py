@@ -48,6 +48,11 @@ class AdapterRoot(NamedTuple):
         source = self.adapter.locate(self.path, path)
         return source and source._replace(src=self.prefix + source.src)
 
+    @property
+    def tops(self) -> tuple[Path, ...]:
+        """The folders and files that are collected: the root, or the parts of it."""
+        return self.only or (self.path,)
+
     def holds(self, path: Path) -> bool:
         """Return whether *path* is this root or lies in it."""
         return path == self.path or self.path in path.parents
@@ -58,6 +63,10 @@ class Roots:
 
     def __init__(self, roots: Sequence[AdapterRoot]) -> None:
         self.all = tuple(roots)
+
+    def replace(self, other: "Roots") -> None:
+        """Take over what *other* found: a root may appear while the daemon runs."""
+        self.all = other.all
 
     def locate(self, path: Path) -> Source | None:
         """Return the source at *path* in any root."""
@@ -122,7 +131,7 @@ def find_roots(
     found: list[AdapterRoot] = []
     known: list[tuple[Plugin, Path, AdapterConfig]] = []
     for plugin in plugins:
-        settings = config.adapters.get(plugin.key, AdapterConfig())
+        settings = config.adapter(plugin.key, plugin.adapter.name)
         if not settings.enabled:
             continue
         paths_of = _unique([*plugin.adapter.roots(environ, home), *settings.roots])
@@ -161,7 +170,7 @@ def _narrowed(
         if hits:
             continue
         for plugin in plugins:
-            settings = config.adapters.get(plugin.key, AdapterConfig())
+            settings = config.adapter(plugin.key, plugin.adapter.name)
             for root in plugin.adapter.roots_at(given):
                 _choose(chosen, plugin, root, given, settings)
                 hits += 1

@@ -39,7 +39,7 @@ class Track:
     checked: Stat | None = None
     """The file's figures when its identity was last checked."""
     file: OpenFile | None = None
-    context: Context = NO_CONTEXT
+    context: Context = field(default_factory=lambda: NO_CONTEXT)
     seen: dict[int, set[str]] | None = None
     """All (ord, sha) of a source that was rewritten: what is in it is not landed again."""
     last: Anchor | None = None

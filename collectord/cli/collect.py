@@ -1,0 +1,175 @@
+"""``collectord collect``: one pass over everything there is, then exit."""
+
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from collectord.cli import console
+from collectord.cli.settings import Settings, common_options, examples
+from collectord.cli.surroundings import surroundings_of, where_looked
+from collectord.errors import CollectordError
+from collectord.pipeline import Summary, assemble, collect_once
+
+__all__ = ["command"]
+
+_SHOWN = 10
+"""How many failures are named on a terminal; ``--json`` has all."""
+
+
+@click.command(
+    epilog=examples(
+        "collectord collect                       everything found on this machine",
+        "collectord collect ~/backup/.claude      a folder laid out like an agent's",
+        "collectord collect --final old.jsonl     also a last line without its newline",
+    )
+)
+@click.option("--final", is_flag=True, help="The sources are finished: take unfinished last lines.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@common_options
+def command(settings: Settings, paths: tuple[Path, ...], final: bool) -> None:
+    """
+    Collect what is there, once, then exit.
+
+    Without a PATH, the places where the agents keep their sessions. What was collected
+    before and has not changed is not opened again.
+    """
+    _quiet_logs(settings)
+    surroundings = surroundings_of(settings, paths)
+    with assemble(surroundings) as assembly, _progress(settings) as bar:
+        summary = collect_once(assembly, final=final, found=bar.found, progress=bar.advance)
+        root = assembly.root.path
+    if settings.json:
+        console.write_json(_as_json(summary, root))
+    elif not settings.quiet:
+        _say(summary, root, where_looked(surroundings))
+    if summary.failures:
+        _fail(summary)
+
+
+def _quiet_logs(settings: Settings) -> None:
+    """Say on the terminal what a person wants of one pass: warnings, unless more was asked for."""
+    if not settings.verbose and not settings.quiet:
+        settings.quiet, wanted = 1, settings.quiet
+        settings.configure_logs()
+        settings.quiet = wanted
+        settings.__dict__.pop("loaded", None)
+    else:
+        settings.configure_logs()
+
+
+class _Progress:
+    """A progress bar on a terminal, silence elsewhere."""
+
+    def __init__(self, shown: bool) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        if shown:
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                DownloadColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
+            self._bar = Progress(
+                TextColumn("Collecting"),
+                BarColumn(),
+                DownloadColumn(),
+                TextColumn("{task.fields[sources]} sources"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+
+    def found(self, sources: int, size: int) -> None:
+        if self._bar is not None:
+            self._task = self._bar.add_task("", total=size, sources=sources)
+
+    def advance(self, _sources: int, size: int) -> None:
+        if self._bar is not None:
+            self._bar.advance(self._task, size)
+
+    def __enter__(self) -> "_Progress":
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _progress(settings: Settings) -> _Progress:
+    return _Progress(sys.stderr.isatty() and not settings.json and not settings.quiet)
+
+
+def _say(summary: Summary, root: Path, looked: str) -> None:
+    if not summary.sources:
+        console.write(f"No sessions found: {looked}.")
+        console.write("'collectord demo' shows with a sample session what would happen.")
+        return
+    if summary.records:
+        console.write(
+            f"{summary.records:,} records of {len(summary.sessions):,}"
+            f" {_plural('session', len(summary.sessions))}"
+            f" ({console.human_bytes(summary.bytes)} in {summary.opened:,} of"
+            f" {summary.sources:,} sources) landed in {root} in {summary.seconds:.1f} s."
+        )
+    else:
+        console.write(
+            f"Nothing new in {summary.sources:,} {_plural('source', summary.sources)};"
+            f" everything is in {root}."
+        )
+    if summary.pending:
+        console.write(
+            f"{summary.pending:,} {_plural('source', summary.pending)} still in the middle of a"
+            " line, which lands when it is whole (or with --final)."
+        )
+    for refused in summary.refused[:_SHOWN]:
+        console.write(console.printable(f"Not collected: {refused.src}: {refused.reason}"))
+    if len(summary.refused) > _SHOWN:
+        console.write(f"Not collected: {len(summary.refused) - _SHOWN:,} more, see --json.")
+    if summary.records:
+        console.write("Next: collectord sessions")
+
+
+def _as_json(summary: Summary, root: Path) -> dict[str, Any]:
+    return {
+        "root": str(root),
+        "sources": summary.sources,
+        "opened": summary.opened,
+        "records": summary.records,
+        "bytes": summary.bytes,
+        "sessions": sorted(summary.sessions),
+        "pending": summary.pending,
+        "unknown_members": summary.unknown_members,
+        "refused": [{"src": each.src, "reason": each.reason} for each in summary.refused],
+        "failures": [{"src": each.src, "reason": each.reason} for each in summary.failures],
+        "seconds": round(summary.seconds, 3),
+    }
+
+
+def _fail(summary: Summary) -> NoReturn:
+    shown = [
+        f"{each.src}: {each.reason}" if each.src else each.reason
+        for each in summary.failures[:_SHOWN]
+    ]
+    more = len(summary.failures) - len(shown)
+    if more:
+        shown.append(f"… and {more:,} more")
+    raise _Failed("\n".join(map(console.printable, shown)))
+
+
+class _Failed(CollectordError):
+    """Some sources could not be collected; the others were."""
+
+    exit_code = 75
+    hint = "What could be collected was; run it again when the cause is gone: nothing lands twice."
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"

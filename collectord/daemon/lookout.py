@@ -1,0 +1,176 @@
+"""
+The lookout: which sources are to be visited.
+
+Events mark paths; the pump turns them into sources. Events get lost on every platform,
+so every root is walked at the start, on a timer, and when its watcher lost events; a
+root whose events do not arrive at all is walked more often. A root that does not exist
+yet is waited for; one that was replaced is watched anew.
+"""
+
+import os
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import anyio
+import structlog
+from anyio import to_thread
+from anyio.abc import TaskGroup, TaskStatus
+from structlog.typing import FilteringBoundLogger
+
+from collectord.adapter import Source
+from collectord.daemon.desk import Desk
+from collectord.errors import CollectordError
+from collectord.pipeline import AdapterRoot, Assembly, SourceQueue
+from collectord.sources import Stat
+from collectord.watch import ChangedPaths, is_remote, walk, watch_root
+
+__all__ = ["Lookout"]
+
+log: FilteringBoundLogger = structlog.get_logger()
+
+_Key = tuple[str, str]
+MISSING_EVERY_S: Final = 10.0
+"""How often it is looked whether a root has appeared that was missing."""
+
+
+class _Watched(NamedTuple):
+    scope: anyio.CancelScope
+    inode: tuple[int, int]
+    native: bool
+    """False: the system gives no events here, so it is walked on a shorter timer."""
+
+
+class Lookout:
+    """Finds changed sources and puts them into the queue."""
+
+    def __init__(
+        self, assembly: Assembly, changed: ChangedPaths, queue: SourceQueue, desk: Desk
+    ) -> None:
+        self._assembly = assembly
+        self._changed = changed
+        self._queue = queue
+        self._desk = desk
+        self._config = assembly.surroundings.config
+        self._watched: dict[Path, _Watched] = {}
+        self._seen: dict[_Key, tuple[Source, Stat]] = {}
+
+    async def pump_forever(self) -> None:
+        """Turn marked paths into sources to visit; never returns."""
+        while True:
+            for path in await self._changed.take():
+                source = self._assembly.roots.locate(path)
+                if source is not None:
+                    self._put(source)
+                else:
+                    await self._look_into(path)
+
+    async def watch_forever(
+        self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Watch and walk every root; started once each is watched. Never returns."""
+        async with anyio.create_task_group() as group:
+            await self._watch_all(group)
+            task_status.started()
+            await self._walk_all()
+            await self._desk.seal_orphans()
+            walked_at = time.monotonic()
+            while True:
+                await anyio.sleep(self._pause())
+                await self._find_roots()
+                fresh = await self._watch_all(group)
+                due = time.monotonic() - walked_at >= self._config.watch.rescan_every_s
+                if due or fresh or self._polls():
+                    await self._walk_all()
+                    walked_at = time.monotonic()
+
+    def _pause(self) -> float:
+        watch = self._config.watch
+        if self._polls():
+            return watch.poll_every_s
+        return min(watch.rescan_every_s, MISSING_EVERY_S)
+
+    def _polls(self) -> bool:
+        return any(not watched.native for watched in self._watched.values())
+
+    def _put(self, source: Source) -> None:
+        settle = self._config.watch.settle_s
+        if settle > 0:
+            self._desk.later(source, settle)
+        else:
+            self._queue.put(source, live=True)
+
+    async def _look_into(self, path: Path) -> None:
+        """A folder came, went or was renamed: its files are found, and those that left it."""
+        for source in self._desk.tracked_below(os.fspath(path)):
+            self._queue.put(source, live=True)
+        if await to_thread.run_sync(path.is_dir):
+            for found, _ in await to_thread.run_sync(lambda: list(walk(path))):
+                source_below = self._assembly.roots.locate(found)
+                if source_below is not None:
+                    self._put(source_below)
+
+    async def _find_roots(self) -> None:
+        try:
+            found = await to_thread.run_sync(self._assembly.surroundings.roots, self._assembly.root)
+        except (OSError, CollectordError) as error:
+            log.warning("watch.degraded", reason=str(error))
+            return
+        self._assembly.roots.replace(found)
+
+    async def _watch_all(self, group: TaskGroup) -> bool:
+        """Watch every root that is not watched as it is now; return whether there was one."""
+        fresh = False
+        for root in self._assembly.roots.all:
+            for top in root.tops:
+                folder = top if top.is_dir() else top.parent
+                try:
+                    now = folder.stat()
+                except OSError:
+                    continue
+                inode = (now.st_dev, now.st_ino)
+                known = self._watched.get(folder)
+                if known is not None and known.inode == inode:
+                    continue
+                if known is not None:
+                    known.scope.cancel()
+                self._watched[folder] = await self._watch(group, folder, inode)
+                fresh = True
+        return fresh
+
+    async def _watch(self, group: TaskGroup, folder: Path, inode: tuple[int, int]) -> _Watched:
+        method = self._config.watch.method
+        scope = anyio.CancelScope()
+        if method == "poll" or (method == "auto" and is_remote(folder)):
+            log.info("watch.started", root=str(folder), method="poll")
+            return _Watched(scope, inode, False)
+
+        async def watch(*, task_status: TaskStatus[bool]) -> None:
+            with scope:
+                await watch_root(folder, self._changed, task_status=task_status)
+
+        native: bool = await group.start(watch)
+        return _Watched(scope, inode, native)
+
+    async def _walk_all(self) -> None:
+        """Ask for a visit of every source whose figures changed since the last walk."""
+        found = await to_thread.run_sync(_walked, self._assembly.roots.all)
+        for key, (source, stat) in found.items():
+            known = self._seen.get(key)
+            if known is None or known[1] != stat:
+                self._queue.put(source, live=known is not None)
+        for key, (source, _) in self._seen.items():
+            if key not in found:
+                self._queue.put(source, live=False)
+        self._seen = found
+
+
+def _walked(roots: tuple[AdapterRoot, ...]) -> dict[_Key, tuple[Source, Stat]]:
+    found: dict[_Key, tuple[Source, Stat]] = {}
+    for root in roots:
+        for top in root.tops:
+            for path, stat in walk(top):
+                source = root.locate(path)
+                if source is not None:
+                    found.setdefault((source.adapter, source.src), (source, stat))
+    return found
