@@ -12,7 +12,6 @@ file is read up to its last whole line.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,11 +172,7 @@ class SdFile:
                 kept.append(last)
             else:
                 del kept[1:]
-        ended = last.endswith(b"\n")
-        if not ended:
-            # Drops what is buffered: a writer may cut a torn line and write another there.
-            self._stream.seek(0, os.SEEK_END)
-        return _Scanned(b"".join(kept), at + size, ended)
+        return _Scanned(b"".join(kept), at + size, last.endswith(b"\n"))
 
     def _long_line(self, start: int, stop: int, number: int) -> Line:
         """Return the record of a long line with its data left in the file, or read it whole."""

@@ -44,7 +44,8 @@ def members_of(
     values: SearchStrategy[bytes], gap: SearchStrategy[bytes]
 ) -> SearchStrategy[Written]:
     """Return members with *values*; keys come from few pieces, so they often repeat."""
-    return st.builds(Written, st.tuples(gap, gap, gap, gap), json_strings, values)
+    gaps = st.just((b"", b"", b"", b"")) | st.tuples(gap, gap, gap, gap)
+    return st.builds(Written, gaps, json_strings, values)
 
 
 def json_texts(gap: SearchStrategy[bytes]) -> SearchStrategy[bytes]:

@@ -79,6 +79,8 @@ def everything(raw: bytes) -> Any:
 
 
 @given(written)
+@example([Written((b"",) * 4, '"é"'.encode(), b"1")])
+@example([Written((b"",) * 4, b'"a"', b"1"), Written((b"",) * 4, b'"a"', b"2")])
 def test_members_is_none_exactly_when_something_would_be_lost(found: list[Written]) -> None:
     keys = [json.loads(member.key) for member in found]
     loses = (
@@ -167,6 +169,7 @@ def nesting(value: Any) -> int:
 
 
 @given(spaced_json)
+@example(b"[[[]],[]]")
 def test_depth_is_how_deep_a_parser_goes(raw: bytes) -> None:
     assert depth(raw) == nesting(everything(raw))
 
