@@ -33,7 +33,9 @@ def test_an_invalid_header_makes_no_file(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("second", [record(1), record(2), record(5, from_="nobody"), record(5, parts=[])])
+@pytest.mark.parametrize(
+    "second", [record(1), record(2), record(5, from_="nobody"), record(5, parts=[])]
+)
 def test_an_invalid_record_is_refused_and_not_written(tmp_path: Path, second: Record) -> None:
     with SdWriter(tmp_path / "a.sd", header()) as writer:
         writer.write(record(2))
