@@ -31,7 +31,7 @@ MAX_KEPT_BYTES: Final = 2 << 30
 CUT_BYTES: Final = 1 << 20
 
 _CHUNK: Final = 3 << 18  # a multiple of 3, for base64
-_DATA: Final = b'"data":""'
+_DATA: Final = b'"data":"0"'  # not empty: an empty value is not written
 
 
 class LandedLine(NamedTuple):
@@ -68,7 +68,7 @@ def long_line(fd: int, raw: RawRecord, convert_bytes: int) -> Iterator[bytes]:
     part = Part(
         k="unknown",
         text=f"longer than {convert_bytes} bytes, so it was not parsed",
-        data=msgspec.Raw(b'""'),
+        data=msgspec.Raw(b'"0"'),
         encoding="" if raw.utf8 else "base64",
         state=State.AVAILABLE if kept == raw.size else State.TRUNCATED,
         bytes=raw.size,
@@ -77,7 +77,7 @@ def long_line(fd: int, raw: RawRecord, convert_bytes: int) -> Iterator[bytes]:
         ord=raw.ord, off=raw.off, sha=raw.sha, bytes=raw.size, from_=From.RUNTIME, parts=[part]
     )
     head, _, tail = encode(record).partition(_DATA)
-    yield head + _DATA[:-1]
+    yield head + _DATA[:-2]
     yield from _escaped(fd, raw, kept) if raw.utf8 else _base64(fd, raw, kept)
     yield _DATA[-1:] + tail
 
