@@ -11,7 +11,8 @@ An error outside this tree is a fault of ours and ends in "this is a bug".
     ├── SessionDataError         65  a .sd file or record is not sd/1
     ├── SourceError              66
     │   ├── SourceGone               the path is no longer there: expected, not a failure
-    │   └── SourceRefused            not a regular file, or its name cannot be landed
+    │   ├── SourceRefused            not a regular file, or its name cannot be landed
+    │   └── SourceUnexpected     70  a fault of ours or of a plug-in, met at this source
     ├── AdapterError             70
     │   └── PluginRefused            one plug-in is broken; the others go on
     ├── LandingError             73
@@ -44,6 +45,7 @@ __all__ = [
     "SourceError",
     "SourceGone",
     "SourceRefused",
+    "SourceUnexpected",
     "StateError",
     "StateTooNew",
 ]
@@ -89,6 +91,16 @@ class SourceGone(SourceError):
 
 class SourceRefused(SourceError):
     """The path names something that is never read: a directory, a pipe, a device."""
+
+
+class SourceUnexpected(SourceError):
+    """A fault of ours or of a plug-in stopped this source; the others go on."""
+
+    exit_code = 70
+    hint = "This is a bug: please report it; -vv shows the trace."
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        super().__init__(path, f"an unexpected {type(error).__name__} stopped it")
 
 
 class AdapterError(CollectordError):

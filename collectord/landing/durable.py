@@ -52,7 +52,7 @@ def fsync_folder(path: Path) -> None:
         os.close(fd)
 
 
-def make_folders(path: Path, mode: int) -> None:
+def make_folders(path: Path, mode: int, *, durable: bool = True) -> None:
     """Create *path* and what is missing above it with *mode*, each one's parent synced."""
     missing = []
     above = path
@@ -65,7 +65,8 @@ def make_folders(path: Path, mode: int) -> None:
             # mkdir's mode is cut by the umask; a file system without modes may refuse.
             with contextlib.suppress(PermissionError):
                 folder.chmod(mode)
-        fsync_folder(folder.parent)
+        if durable:
+            fsync_folder(folder.parent)
 
 
 def rename_new(source: Path, target: Path) -> None:

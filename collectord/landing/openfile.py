@@ -23,7 +23,7 @@ from typing import Final, Self
 
 from collectord.errors import LandedFileDiffers, SessionStopped
 from collectord.landing.durable import fsync, fsync_folder, make_folders, rename_new
-from collectord.landing.root import Modes, parse_name
+from collectord.landing.root import LandingRoot, Modes, parse_name
 from collectord.sessiondata import End, Header, encode
 
 __all__ = ["COPY_SUFFIX", "OpenFile", "finish_seal"]
@@ -37,37 +37,38 @@ _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW
 class OpenFile:
     """One growing ``….sd.open``; its methods are called from one thread at a time."""
 
-    def __init__(self, path: Path, fd: int, header: Header, modes: Modes, size: int) -> None:
+    def __init__(self, path: Path, fd: int, header: Header, root: LandingRoot) -> None:
         self.path = path
         self.header = header
-        self.size = size
+        self.size = 0
         """Bytes in whole lines."""
         self.records = 0
         self.opened_at_s = time.monotonic()
         self.touched_at_s = self.opened_at_s
         """When it was last appended to, on the monotonic clock."""
         self._fd = fd
-        self._modes = modes
+        self._root = root
         self._torn = False
         self._digest = hashlib.sha256()
 
     @classmethod
-    def create(cls, folder: Path, name: str, header: Header, modes: Modes) -> Self:
+    def create(cls, folder: Path, name: str, header: Header, root: LandingRoot) -> Self:
         """
         Create the file with its header, durably. Only then may a record or a number follow.
 
         Raises:
             OSError: It could not be created; what was written of it holds no record.
         """
-        make_folders(folder, modes.folder)
+        make_folders(folder, root.modes.folder, durable=root.durable)
         path = folder / name
-        fd = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, modes.open)
-        made = cls(path, fd, header, modes, 0)
+        fd = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, root.modes.open)
+        made = cls(path, fd, header, root)
         try:
-            os.fchmod(fd, modes.open)
+            os.fchmod(fd, root.modes.open)
             made.append(encode(header), records=0)
-            fsync(fd)
-            fsync_folder(folder)
+            if root.durable:
+                fsync(fd)
+                fsync_folder(folder)
         except OSError:
             os.close(fd)
             with contextlib.suppress(OSError):
@@ -76,7 +77,9 @@ class OpenFile:
         return made
 
     @classmethod
-    def resume(cls, path: Path, header: Header, modes: Modes, keep: int, records: int) -> Self:
+    def resume(
+        cls, path: Path, header: Header, root: LandingRoot, *, keep: int, records: int
+    ) -> Self:
         """
         Go on with the first *keep* bytes of an open file that an earlier process left.
 
@@ -84,10 +87,10 @@ class OpenFile:
         not trusted here.
         """
         copy = path.with_name(path.name + COPY_SUFFIX)
-        fd = os.open(copy, _FLAGS | os.O_CREAT | os.O_TRUNC, modes.open)
-        resumed = cls(path, fd, header, modes, 0)
+        fd = os.open(copy, _FLAGS | os.O_CREAT | os.O_TRUNC, root.modes.open)
+        resumed = cls(path, fd, header, root)
         try:
-            os.fchmod(fd, modes.open)
+            os.fchmod(fd, root.modes.open)
             with path.open("rb") as stream:
                 left = keep
                 while left > 0 and (block := stream.read(min(left, 1 << 20))):
@@ -171,15 +174,17 @@ class OpenFile:
             end = End("end", self.records, self._digest.hexdigest())
             self.append(encode(end), records=0)
         try:
-            self.sync()
-            os.fchmod(self._fd, self._modes.sealed)
-            fsync(self._fd)
+            if self._root.durable:
+                self.sync()
+            os.fchmod(self._fd, self._root.modes.sealed)
+            if self._root.durable:
+                fsync(self._fd)
         except OSError as error:
             self.close()
             raise SessionStopped(self.path, f"cannot be brought to the disk: {error}") from error
         digest = self._digest.hexdigest()
         self.close()
-        return publish(self.path), digest
+        return publish(self.path, durable=self._root.durable), digest
 
     def close(self) -> None:
         """Give the descriptor back; the file stays as it is."""
@@ -199,9 +204,9 @@ class OpenFile:
 
     def _move_to_new_inode(self) -> None:
         copy = self.path.with_name(self.path.name + COPY_SUFFIX)
-        fd = os.open(copy, _FLAGS | os.O_CREAT | os.O_TRUNC, self._modes.open)
+        fd = os.open(copy, _FLAGS | os.O_CREAT | os.O_TRUNC, self._root.modes.open)
         try:
-            os.fchmod(fd, self._modes.open)
+            os.fchmod(fd, self._root.modes.open)
             with os.fdopen(os.dup(self._fd), "rb") as source, os.fdopen(os.dup(fd), "wb") as target:
                 source.seek(0)
                 shutil.copyfileobj(source, target, 1 << 20)
@@ -233,7 +238,7 @@ def finish_seal(path: Path, modes: Modes) -> Path:
     return publish(path)
 
 
-def publish(path: Path) -> Path:
+def publish(path: Path, *, durable: bool = True) -> Path:
     """Give a durable, read-only open file its sealed name, durably."""
     name = parse_name(path)
     assert name is not None
@@ -245,7 +250,8 @@ def publish(path: Path) -> Path:
         if found != wanted:
             raise LandedFileDiffers(target, found=found, wanted=wanted) from None
         path.unlink()
-    fsync_folder(path.parent)
+    if durable:
+        fsync_folder(path.parent)
     return target
 
 

@@ -107,7 +107,7 @@ def _recover_open(root: LandingRoot, name: LandedName, witness: Witness) -> Reco
         if testimony is not None:
             testimony.close()
     size = name.path.stat().st_size
-    file = OpenFile.resume(name.path, header, root.modes, keep, records)
+    file = OpenFile.resume(name.path, header, root, keep=keep, records=records)
     return Recovered(file, context, proven, size - keep)
 
 

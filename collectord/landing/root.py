@@ -81,9 +81,11 @@ class LandedName(NamedTuple):
 class LandingRoot:
     """The directory that everything lands under."""
 
-    def __init__(self, path: Path, modes: Modes = PRIVATE) -> None:
+    def __init__(self, path: Path, modes: Modes = PRIVATE, *, durable: bool = True) -> None:
         self.path = path
         self.modes = modes
+        self.durable = durable
+        """False: session files are never synced, and a power cut may take or tear them."""
         self._folds_case: bool | None = None
 
     @property

@@ -146,7 +146,7 @@ class LandedSession:
         )
         folder = self.folder_of(source)
         name = LandingRoot.open_name(source.kind, self.next_seq, stamp)
-        file = OpenFile.create(folder, name, header, self._root.modes)
+        file = OpenFile.create(folder, name, header, self._root)
         self.next_seq += 1
         self.files.append(LandedFile(file.path, file.seq, source.adapter, source.src))
         return file

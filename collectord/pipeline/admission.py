@@ -34,15 +34,16 @@ class Admission:
         self._roots = roots
         self._identities: dict[tuple[str, str], Identity] = {}
 
-    def other_name(self, source: Source, now: Stat) -> Source | None:
-        """Return the source under which this very file is collected already, by a link's other name."""
-        for adapter, src in self._cuts.names_of(now):
-            path = self._roots.path_of(adapter, src)
-            if (
-                path is None
-                or path == source.path
-                or (adapter, src) == (source.adapter, source.src)
-            ):
+    def other_name(self, source: Source, now: Stat, *, is_known: bool) -> Source | None:
+        """
+        Return the source under which this very file is collected already, by a link's other name.
+
+        Of two names that are both known (they were two files once) the lesser is the one.
+        """
+        mine = (source.adapter, source.src)
+        for name in self._cuts.names_of(now):
+            path = self._roots.path_of(*name)
+            if path is None or path == source.path or name == mine or (is_known and name > mine):
                 continue
             try:
                 there = path.stat()

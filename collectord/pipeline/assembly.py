@@ -59,7 +59,8 @@ class Assembly(NamedTuple):
 def landing_root(config: Config) -> LandingRoot:
     """Return the landing root of *config*; nothing is created."""
     modes = SHARED if config.landing.mode == "shared" else PRIVATE
-    return LandingRoot(config.landing.root.expanduser(), modes)
+    durable = config.landing.fsync != "never"
+    return LandingRoot(config.landing.root.expanduser(), modes, durable=durable)
 
 
 @contextmanager

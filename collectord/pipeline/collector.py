@@ -19,7 +19,7 @@ from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import Adapter, Reader, Source
 from collectord.config import Config
-from collectord.errors import CollectordError, SourceGone, SourceRefused
+from collectord.errors import CollectordError, SourceGone, SourceRefused, SourceUnexpected
 from collectord.landing import LandedSession, read_header
 from collectord.pipeline.admission import Admission
 from collectord.pipeline.cuts import Cuts
@@ -67,6 +67,7 @@ class Collector:
         Raises:
             OSError: The source cannot be read now, or the landing root not be written;
                 nothing was lost, and the visit can be repeated.
+            SourceUnexpected: A fault of ours or of a plug-in; the other sources go on.
             CollectordError: The session of the source is stopped.
         """
         key = (source.adapter, source.src)
@@ -81,7 +82,7 @@ class Collector:
         if _is_unchanged(track, row, now, final=final):
             return UNCHANGED
         if track is None:
-            other = self._admission.other_name(source, now)
+            other = self._admission.other_name(source, now, is_known=row is not None)
             if other is not None:
                 return self.visit(other, final=final)
         try:
@@ -105,9 +106,12 @@ class Collector:
                 self._take_descriptor(track, fd, adapter)
             return self._read(track, known, adapter, final=final)
         except (OSError, CollectordError) as error:
-            if session:
-                self.cuts.give_up(session, error)
+            self.cuts.give_up(session, error)
             raise
+        except Exception as error:
+            # The per-source boundary: one source's surprise must not end the others.
+            self.cuts.give_up(session, error)
+            raise SourceUnexpected(source.path, error) from error
 
     def settled(self, source: Source) -> None:
         """Seal the cut of *source* and forget it: it has been read to its end in a single pass."""

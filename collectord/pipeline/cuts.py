@@ -16,7 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import NO_CONTEXT, Adapter
 from collectord.config import Config
-from collectord.errors import CollectordError, StateError
+from collectord.errors import CollectordError, LandedFileDiffers, SessionStopped, StateError
 from collectord.landing import LandedSession, LandingRoot, OpenFile, Witness
 from collectord.pipeline.convert import landed_line, long_line
 from collectord.pipeline.track import Track
@@ -182,7 +182,7 @@ class Cuts:
         if known is not None:
             for one in known.recovered:
                 one.file.close()
-        if isinstance(error, CollectordError):
+        if isinstance(error, LandedFileDiffers | SessionStopped):
             self._stopped[session] = error
             log.error("session.stopped", session=session, reason=str(error))
 

@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import structlog
+from structlog.typing import FilteringBoundLogger
+
 from collectord.adapter import Adapter, Plugin, Source
 from collectord.config import AdapterConfig, Config
 from collectord.errors import ConfigError, NothingFound
@@ -17,6 +20,8 @@ from collectord.landing import LandingRoot
 from collectord.landing.labels import RootLabels
 
 __all__ = ["AdapterRoot", "Roots", "find_roots"]
+
+log: FilteringBoundLogger = structlog.get_logger()
 
 
 class AdapterRoot(NamedTuple):
@@ -45,7 +50,13 @@ class AdapterRoot(NamedTuple):
 
     def source_at(self, path: Path) -> Source | None:
         """Return the source at *path*, whether or not it is to be collected now."""
-        source = self.adapter.locate(self.path, path)
+        try:
+            source = self.adapter.locate(self.path, path)
+        except Exception as error:  # noqa: BLE001 - the plug-in boundary: the path is none of its sources
+            log.error(
+                "plugin.refused", adapter=self.key, reason=f"{type(error).__name__} in locate"
+            )
+            return None
         return source and source._replace(src=self.prefix + source.src)
 
     @property
