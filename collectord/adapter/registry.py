@@ -5,6 +5,7 @@ The built-in adapters come in through the same door as a stranger's. A plug-in t
 cannot be loaded, or lacks a part of the contract, is refused by name; the others go on.
 """
 
+import re
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from collectord.errors import PluginRefused
 __all__ = ["GROUP", "Plugin", "Registry", "load_registry"]
 
 GROUP: Final = "collectord.adapters"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 
 
 class Plugin(NamedTuple):
@@ -80,9 +82,17 @@ def _contract_kept(point: EntryPoint, distribution: str, loaded: object) -> Adap
         raise PluginRefused(
             point.name, distribution, f"its dialect is none: {_missing(loaded.dialect, Dialect)}"
         )
-    for name, value in (("name", loaded.name), ("dialect name", loaded.dialect.name)):
-        if not value or not value.replace("-", "").replace("/", "").replace("_", "").isalnum():
+    stated: dict[str, object] = {
+        "name": loaded.name,
+        "version": loaded.version,
+        "dialect's name": loaded.dialect.name,
+    }
+    for name, value in stated.items():
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
             raise PluginRefused(point.name, distribution, f"its {name} is {value!r}")
+    title: object = loaded.title
+    if not (isinstance(title, str) and title and title.isprintable()):
+        raise PluginRefused(point.name, distribution, f"its title is {title!r}")
     return loaded
 
 

@@ -40,7 +40,8 @@ def test_a_stranger_s_plug_in_is_found(site: Path) -> None:
     plugin = registry.get("diary")
     assert plugin is not None and plugin is registry.get("diary-local")
     assert plugin.distribution == "collectord-diary 1.0"
-    assert plugin.adapter.title == "Diary" and not registry.refused
+    assert plugin.adapter.title == "Diary"
+    assert "diary" not in {refused.name for refused in registry.refused}
 
 
 BROKEN = {
@@ -57,7 +58,9 @@ BROKEN = {
     ),
     "empty": (renamed(""), "its name is ''"),
     "spaced": (renamed("a b"), "its name is 'a b'"),
-    "counted": (GOOD.replace('"diary-local"', "5"), "while it was loaded"),
+    "counted": (GOOD.replace('"diary-local"', "5"), "its name is 5"),
+    "unversioned": (GOOD.replace('"0.1.0"', '""'), "its version is ''"),
+    "untitled": (GOOD.replace('"Diary"', '"a\\nb"'), "its title is 'a\\nb'"),
     "angry": (
         GOOD.replace(
             '    title = "Diary"', "    @property\n    def title(self): raise OSError('x')"
