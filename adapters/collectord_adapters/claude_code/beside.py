@@ -12,12 +12,13 @@ from typing import Final
 from msgspec import UNSET, Raw
 
 from collectord.sessiondata import State
-from collectord.sessiondata.rawjson import NotStrict, strict, string
+from collectord.sessiondata.rawjson import strict, string
 from collectord_adapters.claude_code.blocks import take_text
-from collectord_adapters.claude_code.draft import NULL, Draft, built_object, text_of
-from collectord_adapters.claude_code.roles import ToolUseResult, number
+from collectord_adapters.claude_code.draft import Draft
+from collectord_adapters.claude_code.roles import ToolUseResult
+from collectord_adapters.claude_code.values import NULL, built_object, is_text, number, text_of
 
-__all__ = ["is_string", "take_attachment", "take_tool_use_result"]
+__all__ = ["take_attachment", "take_tool_use_result"]
 
 _SPILLED: Final = "<persisted-output>"
 """How the text of a result begins whose full output is in a file of its own."""
@@ -29,8 +30,8 @@ def take_attachment(raw: Raw, found: dict[str, Raw], draft: Draft) -> str:
 
     Returns its place; "" when it was taken apart and its members have theirs.
     """
-    key = "text" if is_string(found.get("text")) else "content"
-    if not is_string(found.get(key)):
+    key = "text" if is_text(found.get("text")) else "content"
+    if not is_text(found.get(key)):
         return draft.put_data(raw)
     draft.open(raw, "attachment.")
     take_text(text_of(found, key), draft)
@@ -73,24 +74,11 @@ def take_tool_use_result(raw: Raw, said: ToolUseResult, draft: Draft) -> str:
 
 def _truncate(said: ToolUseResult, draft: Draft) -> None:
     """Mark the results whose output the runtime spilled to a file."""
-    size = number(said.persistedOutputSize) if said.persistedOutputSize else None
-    stated = any(
-        value and value != NULL for value in (said.persistedOutputPath, said.persistedOutputSize)
-    )
+    stated = said.persistedOutputPath != NULL or said.persistedOutputSize != NULL
+    size = number(said.persistedOutputSize) if stated else None
     for result in draft.results:
         is_stated = stated and len(draft.results) == 1
         if is_stated or result.text.startswith(_SPILLED):
             result.state = State.TRUNCATED
         if is_stated and isinstance(size, int) and size >= 0:
             result.bytes = size
-
-
-def is_string(value: Raw | None) -> bool:
-    """Whether *value* is a JSON string."""
-    if value is None:
-        return False
-    try:
-        string(value)
-    except NotStrict:
-        return False
-    return True

@@ -15,13 +15,13 @@ from msgspec import Raw
 
 from collectord.sessiondata import Dropped, Part, State
 from collectord.sessiondata.rawjson import NotStrict, array, object_of, strict, string
-from collectord_adapters.claude_code.draft import NULL, Draft
+from collectord_adapters.claude_code.draft import Draft
 from collectord_adapters.claude_code.members import BLOCK_KEPT
+from collectord_adapters.claude_code.values import NULL, TRUE
 
 __all__ = ["take_block", "take_text"]
 
-_TRUE: Final = Raw(b"true")
-_BOOLEANS: Final = (_TRUE, Raw(b"false"))
+_BOOLEANS: Final = (TRUE, Raw(b"false"))
 _WHY_SIGNATURE: Final = "a provider verifies it; a reader cannot read it"
 _WHY_REDACTED: Final = "the provider encrypted it; only the provider can read it"
 
@@ -113,7 +113,7 @@ def take_block(raw: Raw, index: int, draft: Draft) -> None:
         _keep_whole(raw, str(misfit), draft)
         return
     draft.parts.append(part)
-    draft.dropped += block.dropped
+    draft.record.dropped += block.dropped
     if part.k == "result":
         draft.results.append(part)
     # In most blocks every member is content, and there is nothing left to place.
@@ -188,7 +188,7 @@ def _result(block: _Block) -> Part:
     part = Part(k="result", of=block.text("tool_use_id"), state=State.AVAILABLE, bytes=0)
     value = block.found.get("is_error")
     if value in _BOOLEANS:
-        part.failed = value == _TRUE
+        part.failed = value == TRUE
     elif value is not None and value != NULL:
         block.odd.add("is_error")
     content = block.found.get("content")

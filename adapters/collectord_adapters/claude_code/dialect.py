@@ -26,10 +26,11 @@ from collectord.sessiondata.rawjson import (
     strict,
 )
 from collectord.sources import BOM, RawRecord
-from collectord_adapters.claude_code.draft import Draft, Ledger, text_of, unknown_part
+from collectord_adapters.claude_code.draft import Draft, Ledger, unknown_part
 from collectord_adapters.claude_code.members import HEADER_SESSION
 from collectord_adapters.claude_code.message import is_apart, take_apart
-from collectord_adapters.claude_code.roles import read_document_roles, read_roles
+from collectord_adapters.claude_code.roles import read_roles
+from collectord_adapters.claude_code.values import text_of
 
 __all__ = ["ClaudeCodeDialect"]
 
@@ -86,30 +87,27 @@ class ClaudeCodeDialect:
                 reason = _TOO_DEEP if _is_too_deep(view) else "the record is not valid JSON"
                 return verbatim(raw, reason, context, audit=audit)
         try:
-            found, hidden = object_of(whole)
+            found, _ = object_of(whole)
         except NotStrict:
-            reason = "the record is not a JSON object"
-            return verbatim(raw, reason, context, audit=audit)
+            return verbatim(raw, "the record is not a JSON object", context, audit=audit)
+        draft = Draft(raw, source, context, found, Ledger() if audit else None)
         if source.kind == Kind.TRANSCRIPT and is_apart(found):
-            draft = Draft(Ledger() if audit else None)
-            for member in hidden:
-                draft.leave(member.key, member.value)
-                draft.add("unknown", member.size)
-            record, context_after = take_apart(raw, source, context, whole, found, draft)
+            context_after = take_apart(draft, whole)
             if (draft.is_suspect or draft.unknown) and _is_too_deep(whole):
                 return verbatim(raw, _TOO_DEEP, context, audit=audit)
             account = draft.ledger.account(raw.size) if draft.ledger else None
-            converted = Converted(record, context_after, account, len(draft.unknown))
+            converted = Converted(draft.record, context_after, account, len(draft.unknown))
         else:
             reason = strict(whole)
             if reason and _is_too_deep(whole):
                 return verbatim(raw, _TOO_DEEP, context, audit=audit)
-            read = read_roles if source.kind == Kind.TRANSCRIPT else read_document_roles
-            record = read(raw, source, found)
-            record.parts = [_whole_part(whole, reason)]
-            converted = Converted(record, context, _whole_account(raw, whole, reason, audit))
+            read_roles(draft, found)
+            draft.parts.append(_whole_part(whole, reason))
+            converted = Converted(
+                draft.record, context, _whole_account(raw, whole, reason) if audit else None
+            )
         if lone_bytes:
-            record.dropped.append(Dropped("lone surrogate", lone_bytes, _WHY_SURROGATE))
+            converted.record.dropped.append(Dropped("lone surrogate", lone_bytes, _WHY_SURROGATE))
         return converted
 
 
@@ -119,9 +117,7 @@ def _whole_part(whole: Raw, reason: str) -> Part:
     return Part(k="data", data=whole, state=State.AVAILABLE, bytes=len(whole))
 
 
-def _whole_account(raw: RawRecord, whole: Raw, reason: str, audit: bool) -> Account | None:
-    if not audit:
-        return None
+def _whole_account(raw: RawRecord, whole: Raw, reason: str) -> Account:
     syntax = raw.size - len(whole)
     if reason:
         return Account(unknown=len(whole), syntax=syntax)

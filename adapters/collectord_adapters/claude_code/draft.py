@@ -1,5 +1,5 @@
 """
-A record while it is being taken apart, and where each of its bytes went.
+A record while it is being made, and where each of its bytes went.
 
 Every member ends in one of a few places; the code that decides says which, and when an
 audit asks, the ledger adds the member's size there. What is in no member (commas,
@@ -13,40 +13,21 @@ from typing import Final
 
 from msgspec import Raw
 
-from collectord.adapter import Account
-from collectord.sessiondata import Dropped, Part, State
-from collectord.sessiondata.rawjson import (
-    MAX_PART_DEPTH,
-    NotStrict,
-    depth,
-    object_of,
-    pairs,
-    quote,
-    strict,
-    string,
-)
+from collectord.adapter import Account, Context, Source
+from collectord.sessiondata import Part, Record, State
+from collectord.sessiondata.rawjson import object_of, pairs, quote, strict
+from collectord.sources import RawRecord
+from collectord_adapters.claude_code.values import NULL, built_object, refused, text_of
 
 __all__ = [
-    "NULL",
     "Draft",
-    "Keys",
     "Ledger",
-    "built_object",
-    "refused",
-    "text_of",
     "unknown_members",
     "unknown_part",
 ]
 
-NULL: Final = Raw(b"null")
 _NAMED: Final = 6
 """How many unknown members a part's text names before it counts the rest."""
-
-_PLAIN_BYTES: Final = 5
-"""A shorter value holds no number that a double does not: ``1e999`` has five bytes."""
-
-Keys = dict[str, int]
-"""Bytes of each key of one object as written, with its colon."""
 
 
 class Ledger:
@@ -57,8 +38,8 @@ class Ledger:
     def __init__(self) -> None:
         self.sums = {"part": 0, "role": 0, "header": 0, "trailing": 0, "dropped": 0, "unknown": 0}
 
-    def keys_of(self, raw: Raw) -> Keys:
-        """Return the sizes of the keys of the object *raw*; of several equal ones, the last's."""
+    def keys_of(self, raw: Raw) -> dict[str, int]:
+        """Return the bytes of each key of the object *raw* as written, with its colon."""
         return {member.key: member.size - len(member.value) for member in pairs(raw)}
 
     def account(self, size: int) -> Account:
@@ -67,18 +48,55 @@ class Ledger:
 
 
 class Draft:
-    """What has been found so far."""
+    """What has been found so far of one record."""
 
-    __slots__ = ("dropped", "is_suspect", "kept", "ledger", "parts", "results", "unknown")
+    __slots__ = (
+        "attachment",
+        "context",
+        "counts",
+        "is_changed",
+        "is_suspect",
+        "kept",
+        "ledger",
+        "parts",
+        "prompt",
+        "record",
+        "results",
+        "source",
+        "stated",
+        "type",
+        "unknown",
+    )
 
-    def __init__(self, ledger: Ledger | None) -> None:
+    def __init__(
+        self,
+        raw: RawRecord,
+        source: Source,
+        context: Context,
+        found: dict[str, Raw],
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.record = Record(
+            ord=raw.ord, off=raw.off, sha=raw.sha, bytes=raw.size, batch=source.batch, parts=[]
+        )
+        self.source = source
+        self.context = context
         self.ledger = ledger
-        self.parts: list[Part] = []
+        self.type = text_of(found, "type")
+        self.prompt = ""
+        """The message's content, when it is a plain string."""
+        self.attachment: dict[str, Raw] | None = None
+        self.counts: dict[str, int | float] = {}
+        """What the provider reported, by the field of `Usage`."""
+        self.parts = self.record.parts
         self.results: list[Part] = []
         """Those of the parts that are results."""
+        self.stated: list[tuple[str, Raw]] = []
+        """The environment that the record states."""
+        self.is_changed = False
+        """Whether that differs from what the file has stated before."""
         self.kept: list[tuple[str, Raw]] = []
         self.unknown: list[tuple[str, Raw]] = []
-        self.dropped: list[Dropped] = []
         self.is_suspect = False
         """Something was not taken apart, so the record may be nested too deeply."""
 
@@ -129,7 +147,7 @@ class Draft:
         return "part"
 
 
-def unknown_part(raw: Raw | bytes, reason: str) -> Part:
+def unknown_part(raw: Raw, reason: str) -> Part:
     """Return *raw*, which is UTF-8, as an unknown part: its bytes as one JSON string."""
     data = bytes(raw)
     return Part(
@@ -141,38 +159,6 @@ def unknown_part(raw: Raw | bytes, reason: str) -> Part:
     )
 
 
-def built_object(members: list[tuple[str, Raw]]) -> Raw:
-    """Return an object of *members*, each value as written."""
-    pieces: list[bytes | Raw] = [b"{"]
-    for path, value in members:
-        pieces += (_key(path), value, b",")
-    if members:
-        pieces.pop()
-    pieces.append(b"}")
-    return Raw(b"".join(pieces))
-
-
-def refused(value: Raw) -> bool:
-    """Whether the trailing part cannot hold *value*: no strict JSON, or one level too deep."""
-    view = bytes(value)
-    if view[:1] == b'"' or len(view) < _PLAIN_BYTES:
-        return False
-    return bool(strict(view)) or (
-        view.count(b"[") + view.count(b"{") >= MAX_PART_DEPTH and depth(view) >= MAX_PART_DEPTH
-    )
-
-
-def text_of(found: dict[str, Raw], key: str) -> str:
-    """Return the string that the member *key* is; "" when it is absent or something else."""
-    value = found.get(key)
-    if value is None:
-        return ""
-    try:
-        return string(value)
-    except NotStrict:
-        return ""
-
-
 def unknown_members(members: list[tuple[str, Raw]]) -> Part:
     """Return the part that holds the members which no list names."""
     names = [path if len(path) <= 60 else path[:59] + "…" for path, _ in members[:_NAMED]]
@@ -180,16 +166,3 @@ def unknown_members(members: list[tuple[str, Raw]]) -> Part:
     more = f" and {rest} more" if rest else ""
     reason = f"members this dialect does not describe: {', '.join(names)}{more}"
     return unknown_part(built_object(members), reason)
-
-
-_keys: dict[str, bytes] = {}
-
-
-def _key(path: str) -> bytes:
-    """Return ``"path":``; the same few come again and again."""
-    found = _keys.get(path)
-    if found is None:
-        if len(_keys) >= 4096:
-            _keys.clear()
-        found = _keys[path] = bytes(quote(path)) + b":"
-    return found

@@ -31,7 +31,6 @@ TEXT_ROLES: Final = {
     "uuid": "id",
     "parentUuid": "parent",
     "promptId": "run",
-    "timestamp": "time",
 }
 """Members that are a role field as they stand: the member, and the field of `Record`."""
 

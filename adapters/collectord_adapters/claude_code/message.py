@@ -8,101 +8,52 @@ is no string, say, is an unknown member like one that no list names.
 Source: docs/dialects/claude-code.md, "Members of a message record or attachment record".
 """
 
-from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Raw
 
-from collectord.adapter import Context, Source
-from collectord.sessiondata import Part, Record, State
-from collectord.sessiondata.rawjson import NotStrict, array, object_of, string
-from collectord.sources import RawRecord
-from collectord_adapters.claude_code.beside import is_string, take_attachment, take_tool_use_result
+from collectord.adapter import Context
+from collectord.sessiondata import Part, State, Usage
+from collectord.sessiondata.rawjson import NotStrict, array, object_of, quote, string
+from collectord_adapters.claude_code.beside import take_attachment, take_tool_use_result
 from collectord_adapters.claude_code.blocks import take_block, take_text
-from collectord_adapters.claude_code.draft import (
-    NULL,
-    Draft,
-    built_object,
-    refused,
-    text_of,
-    unknown_members,
-)
+from collectord_adapters.claude_code.draft import Draft, unknown_members
 from collectord_adapters.claude_code.members import (
     ENVIRONMENT,
-    FLAG_MEMBERS,
     HEADER_SESSION,
     HEADER_STREAM,
     KEPT,
-    LABEL_TYPES,
     MESSAGE_HEADER,
     MESSAGE_KEPT,
     NO_ROLE_IN_A_MESSAGE,
-    TEXT_ROLES,
     USAGE,
     WHOLE_TYPES,
 )
-from collectord_adapters.claude_code.roles import ToolUseResult, read_roles, tool_use_result
+from collectord_adapters.claude_code.roles import (
+    ROLE_STEPS,
+    SAYS_NOTHING,
+    finish_roles,
+    tool_use_result,
+)
+from collectord_adapters.claude_code.steps import DONE, Table
+from collectord_adapters.claude_code.values import (
+    NULL,
+    built_object,
+    is_text,
+    number,
+    refused,
+    text_of,
+)
 
 __all__ = ["is_apart", "take_apart"]
 
 _FALSE: Final = Raw(b"false")
-_SAYS_NOTHING: Final = (NULL, Raw(b'""'))
-"""Values of a role member that set nothing, because they say nothing."""
-_FLAG_VALUES: Final = (_FALSE, Raw(b"true"), NULL)
-_EMPTY: Final = (Raw(b"[]"), Raw(b"{}"))
-
-_DONE: Final = ""
-"""The place of a container: its members have theirs."""
-
-
-class _Taking:
-    """One record on its way: what every step needs."""
-
-    __slots__ = (
-        "attachment",
-        "context",
-        "draft",
-        "is_changed",
-        "message",
-        "prompt",
-        "record",
-        "said",
-        "source",
-        "stated",
-        "type",
-        "usage",
-    )
-
-    def __init__(
-        self, raw: RawRecord, source: Source, context: Context, found: dict[str, Raw], draft: Draft
-    ) -> None:
-        self.source = source
-        self.context = context
-        self.draft = draft
-        self.stated: list[tuple[str, Raw]] = []
-        """The environment that this record states."""
-        self.is_changed = False
-        """Whether that differs from what the file has stated before."""
-        self.message = _opened(found.get("message"), draft, "message.")
-        self.usage = None
-        self.prompt = ""
-        """The message's content, when it is a plain string."""
-        if self.message is not None:
-            self.usage = _opened(self.message.get("usage"), draft, "message.usage.")
-            self.prompt = text_of(self.message, "content")
-        self.attachment = _opened(found.get("attachment"), None, "")
-        self.said: ToolUseResult = tool_use_result(found)
-        self.type = text_of(found, "type")
-        self.record: Record = read_roles(
-            raw,
-            source,
-            found,
-            message=self.message,
-            usage=self.usage,
-            attachment=self.attachment,
-            prompt=self.prompt,
-            said=self.said,
-        )
+_MESSAGE_WORD: Final = Raw(b'"message"')
+_EMPTY_LIST: Final = Raw(b"[]")
+_EMPTY_OBJECT: Final = Raw(b"{}")
+_COUNTS: Final = {f"message.usage.{key}": field for key, field in USAGE.items()}
+_SYNTHETIC: Final = "<synthetic>"
 
 
 def is_apart(found: dict[str, Raw]) -> bool:
@@ -112,30 +63,21 @@ def is_apart(found: dict[str, Raw]) -> bool:
     ) and text_of(found, "type") not in WHOLE_TYPES
 
 
-def take_apart(
-    raw: RawRecord,
-    source: Source,
-    context: Context,
-    whole: Raw,
-    found: dict[str, Raw],
-    draft: Draft,
-) -> tuple[Record, Context]:
+def take_apart(draft: Draft, whole: Raw) -> Context:
     """
-    Return *raw* as a record, and what the file has stated of its environment by now.
+    Fill the draft's record from *whole*, its compact form.
 
-    *whole* is its compact form and *found* its members; what *draft* holds already
-    (members that others hide) is part of the record.
+    Returns what the file has stated of its environment by now.
     """
-    taking = _Taking(raw, source, context, found, draft)
-    record = taking.record
-    _place_each(taking, whole, found, _RECORD, "", _leave)
+    opened = _RECORD.open(whole, draft)
+    found = opened.found
+    _RECORD.take(whole, opened, draft)
+    said = tool_use_result(found)
+    finish_roles(draft, found, said)
     result = found.get("toolUseResult")
     if result is not None:
-        place = take_tool_use_result(result, taking.said, draft)
-        draft.add(place, len(result))
-    record.parts = draft.parts
-    record.dropped = draft.dropped
-    trailing = [*taking.stated, *draft.kept] if taking.is_changed else draft.kept
+        draft.add(take_tool_use_result(result, said, draft), len(result))
+    trailing = [*draft.stated, *draft.kept] if draft.is_changed else draft.kept
     if not trailing and not draft.parts and not draft.unknown:
         trailing = [("message", found["message"])]
     if trailing:
@@ -143,220 +85,191 @@ def take_apart(
         draft.parts.append(Part(k="data", data=data, state=State.AVAILABLE, bytes=len(data)))
     if draft.unknown:
         draft.parts.append(unknown_members(draft.unknown))
-    if not taking.is_changed:
-        return record, context
+    if not draft.is_changed:
+        return draft.context
     # Copies, because a slice would keep its whole line in memory.
-    return record, {**context, **{key: Raw(bytes(value)) for key, value in taking.stated}}
+    return {**draft.context, **{key: Raw(bytes(value)) for key, value in draft.stated}}
 
 
-_Step = Callable[[_Taking, str, Raw], str]
-"""Take one member, by its dotted path; return its place."""
+def _leave(draft: Draft, path: str, value: Raw) -> str:
+    return draft.leave(path, value)
 
 
-def _place_each(
-    taking: _Taking,
-    raw: Raw,
-    found: dict[str, Raw],
-    steps: dict[str, _Step],
-    path: str,
-    otherwise: _Step,
-) -> None:
-    """Send each member of the object *raw* to its place."""
-    ledger = taking.draft.ledger
-    keys = ledger.keys_of(raw) if ledger is not None else None
-    for key, value in found.items():
-        place = steps.get(key, otherwise)(taking, path + key, value)
-        if keys is None:
-            continue
-        if place:
-            taking.draft.add(place, keys[key] + len(value))
-        else:
-            taking.draft.add("part", keys[key])
+def _keep(draft: Draft, path: str, value: Raw) -> str:
+    return draft.keep(path, value)
 
 
-def _text_role(taking: _Taking, path: str, value: Raw) -> str:
-    if getattr(taking.record, TEXT_ROLES[path]) or value in _SAYS_NOTHING:
-        return "role"
-    return taking.draft.leave(path, value)
-
-
-def _type(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.type or value in _SAYS_NOTHING:
-        return "role"
-    return taking.draft.leave(path, value)
-
-
-def _flag(taking: _Taking, path: str, value: Raw) -> str:
-    return "role" if value in _FLAG_VALUES else taking.draft.leave(path, value)
-
-
-def _label(taking: _Taking, path: str, value: Raw) -> str:
-    """A label on the record type that it names something on; elsewhere a fact of its own."""
-    if value in _SAYS_NOTHING or _is(value, taking.record.label):
-        return "role"
-    if LABEL_TYPES[path] in ("", taking.type) and not is_string(value):
-        return taking.draft.leave(path, value)
-    return taking.draft.keep(path, value)
-
-
-def _session(taking: _Taking, path: str, value: Raw) -> str:
-    if _is(value, taking.source.session):
+def _session(draft: Draft, path: str, value: Raw) -> str:
+    if value == _quoted(draft.source.session) or is_text(value, draft.source.session):
         return "header"
-    return taking.draft.keep(path, value)
+    return draft.keep(path, value)
 
 
-def _stream(taking: _Taking, path: str, value: Raw) -> str:
-    if _is(value, taking.source.stream):
+def _stream(draft: Draft, path: str, value: Raw) -> str:
+    if value == _quoted(draft.source.stream) or is_text(value, draft.source.stream):
         return "header"
-    return taking.draft.keep(path, value)
+    return draft.keep(path, value)
 
 
-def _sidechain(taking: _Taking, path: str, value: Raw) -> str:
-    return "header" if value == _FALSE else taking.draft.keep(path, value)
+def _sidechain(draft: Draft, path: str, value: Raw) -> str:
+    return "header" if value == _FALSE else draft.keep(path, value)
 
 
-def _environment(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.context.get(path) == value:
-        taking.stated.append((path, value))
+def _environment(draft: Draft, path: str, value: Raw) -> str:
+    if draft.context.get(path) == value:
+        draft.stated.append((path, value))
     elif value != NULL:
         if refused(value):
-            return taking.draft.leave(path, value)
-        taking.stated.append((path, value))
-        taking.is_changed = True
+            return draft.leave(path, value)
+        draft.stated.append((path, value))
+        draft.is_changed = True
     return "trailing"
 
 
-def _leave(taking: _Taking, path: str, value: Raw) -> str:
-    return taking.draft.leave(path, value)
-
-
-def _keep(taking: _Taking, path: str, value: Raw) -> str:
-    return taking.draft.keep(path, value)
-
-
-def _message(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.message is None:
-        return "role" if value == NULL else taking.draft.leave(path, value)
-    if value in _EMPTY:
-        return taking.draft.keep(path, value)
-    _place_each(taking, value, taking.message, _MESSAGE, "message.", _leave)
-    return _DONE
-
-
-def _call_id(taking: _Taking, path: str, value: Raw) -> str:
-    """Only an assistant's message is a fragment of a call; another's id is a fact of its own."""
-    if taking.type != "assistant":
-        return taking.draft.keep(path, value)
-    if taking.record.call or value in _SAYS_NOTHING:
-        return "role"
-    return taking.draft.leave(path, value)
-
-
-def _model(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.record.model or value in _SAYS_NOTHING:
-        return "role"
-    return taking.draft.leave(path, value)
-
-
-def _stop_reason(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.type != "assistant":
-        return taking.draft.keep(path, value)
-    if "finished" in taking.record.flags or value in _SAYS_NOTHING:
-        return "role"
-    return taking.draft.leave(path, value)
-
-
-def _repeats_type(taking: _Taking, path: str, value: Raw) -> str:
-    """A message that says it is one, and of its record's type, says nothing new."""
-    if _is(value, taking.type) or (path == "message.type" and _is(value, "message")):
-        return "header"
-    return taking.draft.keep(path, value)
-
-
-def _content(taking: _Taking, path: str, value: Raw) -> str:
-    draft = taking.draft
-    if taking.prompt or value == _SAYS_NOTHING[1]:
-        take_text(taking.prompt, draft)
-        return "part"
+def _message(draft: Draft, path: str, value: Raw) -> str:
     if value == NULL:
         return "role"
-    if value in _EMPTY:
-        return draft.keep(path, value) if value == _EMPTY[0] else draft.leave(path, value)
+    if value == _EMPTY_OBJECT:
+        return draft.keep(path, value)
+    try:
+        opened = _MESSAGE.open(value, draft)
+    except NotStrict:
+        return draft.leave(path, value)
+    _MESSAGE.take(value, opened, draft)
+    return DONE
+
+
+def _call(draft: Draft, path: str, value: Raw) -> str:
+    """Only an assistant's message is a fragment of a call; another's id is a fact of its own."""
+    if draft.type != "assistant":
+        return draft.keep(path, value)
+    try:
+        draft.record.call = string(value)
+    except NotStrict:
+        return "role" if value == NULL else draft.leave(path, value)
+    return "role"
+
+
+def _model(draft: Draft, path: str, value: Raw) -> str:
+    try:
+        draft.record.model = string(value)
+    except NotStrict:
+        return "role" if value == NULL else draft.leave(path, value)
+    if draft.type == "assistant" and draft.record.model == _SYNTHETIC:
+        draft.record.flags.append("synthetic")
+    return "role"
+
+
+def _stop_reason(draft: Draft, path: str, value: Raw) -> str:
+    if draft.type != "assistant":
+        return draft.keep(path, value)
+    if value in SAYS_NOTHING:
+        return "role"
+    if not is_text(value):
+        return draft.leave(path, value)
+    draft.record.flags.append("finished")
+    return "role"
+
+
+def _repeats_type(draft: Draft, path: str, value: Raw) -> str:
+    """A message that says it is one, and of its record's type, says nothing new."""
+    if value == _MESSAGE_WORD and path == "message.type":
+        return "header"
+    return "header" if draft.type and is_text(value, draft.type) else draft.keep(path, value)
+
+
+def _content(draft: Draft, path: str, value: Raw) -> str:
+    if value == _EMPTY_LIST:
+        return draft.keep(path, value)
     try:
         blocks = array(value)
     except NotStrict:
-        return draft.leave(path, value)
+        return _plain_content(draft, path, value)
     for index, block in enumerate(blocks):
         take_block(block, index, draft)
-    return _DONE
+    return DONE
 
 
-def _usage(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.usage is None:
-        return "role" if value == NULL else taking.draft.leave(path, value)
-    _place_each(taking, value, taking.usage, _USAGE, "message.usage.", _keep)
-    return _DONE
-
-
-def _count(taking: _Taking, path: str, value: Raw) -> str:
-    usage = taking.record.usage
-    field = USAGE[path.removeprefix("message.usage.")]
-    if value == NULL or (usage is not None and getattr(usage, field) is not None):
+def _plain_content(draft: Draft, path: str, value: Raw) -> str:
+    if value == NULL:
         return "role"
-    return taking.draft.leave(path, value)
+    if not is_text(value):
+        return draft.leave(path, value)
+    draft.prompt = string(value)
+    take_text(draft.prompt, draft)
+    return "part"
 
 
-def _attachment(taking: _Taking, path: str, value: Raw) -> str:
-    if taking.attachment is None:
-        return "role" if value == NULL else taking.draft.leave(path, value)
-    return take_attachment(value, taking.attachment, taking.draft)
+def _usage(draft: Draft, path: str, value: Raw) -> str:
+    if value == NULL:
+        return "role"
+    try:
+        opened = _USAGE.open(value, draft)
+    except NotStrict:
+        return draft.leave(path, value)
+    _USAGE.take(value, opened, draft)
+    if draft.counts:
+        draft.record.usage = Usage(**draft.counts)
+    return DONE
 
 
-def _result(taking: _Taking, path: str, value: Raw) -> str:
+def _count(draft: Draft, path: str, value: Raw) -> str:
+    if value == NULL:
+        return "role"
+    count = number(value)
+    if count is None:
+        return draft.leave(path, value)
+    draft.counts[_COUNTS[path]] = count
+    return "role"
+
+
+def _attachment(draft: Draft, path: str, value: Raw) -> str:
+    if value == NULL:
+        return "role"
+    try:
+        draft.attachment, _ = object_of(value)
+    except NotStrict:
+        return draft.leave(path, value)
+    return take_attachment(value, draft.attachment, draft)
+
+
+def _result(draft: Draft, path: str, value: Raw) -> str:
     """Nothing yet: it goes to the record's results, wherever it stands in the record."""
-    return _DONE
+    return DONE
 
 
-def _opened(value: Raw | None, draft: Draft | None, path: str) -> dict[str, Raw] | None:
-    """Return the members of *value*, when it is an object."""
-    if value is None:
-        return None
-    try:
-        return object_of(value)[0] if draft is None else draft.open(value, path)
-    except NotStrict:
-        return None
+@lru_cache(64)
+def _quoted(name: str) -> Raw:
+    return quote(name)
 
 
-def _is(value: Raw, text: str) -> bool:
-    """Whether *value* is the string *text*."""
-    try:
-        return string(value) == text
-    except NotStrict:
-        return False
-
-
-_RECORD: Final[dict[str, _Step]] = {
-    **dict.fromkeys(TEXT_ROLES, _text_role),
-    **dict.fromkeys(FLAG_MEMBERS, _flag),
-    **dict.fromkeys(LABEL_TYPES, _label),
-    **dict.fromkeys(HEADER_SESSION, _session),
-    **dict.fromkeys(HEADER_STREAM, _stream),
-    **dict.fromkeys(ENVIRONMENT, _environment),
-    **dict.fromkeys(KEPT, _keep),
-    **dict.fromkeys(NO_ROLE_IN_A_MESSAGE, _keep),
-    "type": _type,
-    "isSidechain": _sidechain,
-    "message": _message,
-    "attachment": _attachment,
-    "toolUseResult": _result,
-}
-_MESSAGE: Final[dict[str, _Step]] = {
-    **dict.fromkeys(MESSAGE_HEADER, _repeats_type),
-    **dict.fromkeys(MESSAGE_KEPT, _keep),
-    "id": _call_id,
-    "model": _model,
-    "stop_reason": _stop_reason,
-    "content": _content,
-    "usage": _usage,
-}
-_USAGE: Final[dict[str, _Step]] = dict.fromkeys(USAGE, _count)
+_RECORD: Final = Table(
+    "",
+    {
+        **ROLE_STEPS,
+        **dict.fromkeys(HEADER_SESSION, _session),
+        **dict.fromkeys(HEADER_STREAM, _stream),
+        **dict.fromkeys(ENVIRONMENT, _environment),
+        **dict.fromkeys(KEPT, _keep),
+        **dict.fromkeys(NO_ROLE_IN_A_MESSAGE, _keep),
+        "isSidechain": _sidechain,
+        "message": _message,
+        "attachment": _attachment,
+        "toolUseResult": _result,
+    },
+    _leave,
+)
+_MESSAGE: Final = Table(
+    "message.",
+    {
+        **dict.fromkeys(MESSAGE_HEADER, _repeats_type),
+        **dict.fromkeys(MESSAGE_KEPT, _keep),
+        "id": _call,
+        "model": _model,
+        "stop_reason": _stop_reason,
+        "content": _content,
+        "usage": _usage,
+    },
+    _leave,
+)
+_USAGE: Final = Table("message.usage.", dict.fromkeys(USAGE, _count), _keep)
