@@ -12,6 +12,7 @@ import click
 from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.reading import Session, sessions
+from collectord.reading.display import inline
 
 __all__ = ["command"]
 
@@ -65,9 +66,9 @@ def _row(session: Session, *, records: bool) -> list[object]:
     if len(name) > _NAME_CHARACTERS:
         name = name[: _NAME_CHARACTERS - 1] + "…"
     return [
-        f"{session.owner}/{session.id}" if session.owner else session.id,
-        session.header.dialect.partition("/")[0],
-        name,
+        inline(f"{session.owner}/{session.id}" if session.owner else session.id),
+        inline(session.header.dialect.partition("/")[0]),
+        inline(name),
         console.human_time(session.last_at),
         session.streams,
         *([f"{session.count_records():,}"] if records else []),

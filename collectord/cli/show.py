@@ -21,7 +21,7 @@ from collectord.reading import (
     landed_bytes,
     streams,
 )
-from collectord.reading.display import blocks, visible, who
+from collectord.reading.display import blocks, inline, who
 from collectord.reading.raw import for_terminal
 
 __all__ = ["command", "write_raw"]
@@ -66,7 +66,7 @@ def command(
     _introduce(found)
     for number, one in enumerate(chosen):
         if number or len(chosen) > 1 or one.id != "main":
-            console.write(_styled(f"stream {visible(one.id)}", bold=True) + "\n")
+            console.write(_styled(f"stream {inline(one.id)}", bold=True) + "\n")
         for entry in conversation(one):
             _write(entry, full=full)
     if len(there) > len(chosen) and not settings.quiet:
@@ -86,7 +86,7 @@ def write_raw(piece: bytes) -> None:
 
 def _introduce(session: Session) -> None:
     facts = [session.id, session.header.dialect, session.label]
-    console.write(_styled(visible("  ".join(filter(None, facts))), bold=True) + "\n")
+    console.write(_styled(inline("  ".join(filter(None, facts))), bold=True) + "\n")
 
 
 def _write(entry: Entry, *, full: bool) -> None:
@@ -99,7 +99,7 @@ def _write(entry: Entry, *, full: bool) -> None:
     ]
     if full:
         facts.append(f"{entry.path.name} ord {record.ord}")
-    shown = "  ".join(visible(fact) for fact in facts if fact)
+    shown = "  ".join(inline(fact) for fact in facts if fact)
     console.write(
         f"{_styled(sender, fg=_COLOURS.get(sender), bold=True)}  {_styled(shown, dim=True)}"
     )

@@ -16,7 +16,7 @@ from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.cli.show import write_raw
 from collectord.reading import Follow, Landed, Problem, Session, find_session
-from collectord.reading.display import one_line, visible, who
+from collectord.reading.display import inline, one_line, who
 from collectord.reading.follow import INTERVAL_S
 from collectord.reading.session import LATEST
 from collectord.reading.timeline import landed_line
@@ -113,17 +113,17 @@ class _Shown:
         if not self._one_session:
             label = f"{header.session[:8]}/{label}"
         when = console.human_time(record.time) if record.time else ""
-        where = visible(label)
+        where = inline(label)
         sender = who(record)
         is_long = Range(landed.start, landed.stop) if landed.raw is None else None
         line = Line(0, landed.start, landed.stop, record, is_long)
-        content = one_line(line) or f"({', '.join(visible(part.k) for part in record.parts)})"
+        content = one_line(line) or f"({', '.join(inline(part.k) for part in record.parts)})"
         if console.uses_colour():
             # A label keeps its colour, whatever else is shown.
             colour = _COLOURS[sum(label.encode()) % len(_COLOURS)]
             where, when = click.style(where, fg=colour), click.style(when, dim=True)
             sender = click.style(sender, bold=True)
-        return " ".join(filter(None, (when, where, f"{sender}:", content.replace("\n", " "))))
+        return " ".join(filter(None, (when, where, f"{sender}:", content)))
 
 
 def _say_problem(problem: Problem) -> None:

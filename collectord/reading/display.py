@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from collectord.sessiondata import Line, Part, Record, State
 
-__all__ = ["Block", "blocks", "one_line", "visible", "who"]
+__all__ = ["Block", "blocks", "inline", "one_line", "visible", "who"]
 
 SHOWN_LINES: Final = 12
 SHOWN_CHARACTERS: Final = 1200
@@ -48,6 +48,11 @@ def visible(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
+def inline(text: str) -> str:
+    """Return *text* as `visible` does, in one line."""
+    return visible(" ".join(text.split()))
+
+
 def who(record: Record) -> str:
     """Return who a record is from, as a person says it."""
     if record.from_ == "external":
@@ -55,7 +60,7 @@ def who(record: Record) -> str:
             return "tool" if any(part.k == "result" for part in record.parts) else "external"
         if "external_input" in record.flags or record.trigger == "external":
             return "person"
-    return visible(record.from_) or "unknown"
+    return inline(record.from_) or "unknown"
 
 
 def blocks(line: Line, *, full: bool = False) -> Iterator[Block]:
@@ -84,7 +89,7 @@ def blocks(line: Line, *, full: bool = False) -> Iterator[Block]:
         yield Block(_title(part), visible(text), note)
     if full:
         for entry in record.dropped:
-            yield Block("dropped", "", visible(f"{entry.what}, {entry.bytes:,} bytes: {entry.why}"))
+            yield Block("dropped", "", inline(f"{entry.what}, {entry.bytes:,} bytes: {entry.why}"))
 
 
 def one_line(line: Line, *, characters: int = _LINE_CHARACTERS) -> str:
@@ -102,13 +107,13 @@ def _title(part: Part) -> str:
         case "text":
             return ""
         case "call":
-            return visible(f"call {part.name}").strip().replace("\n", " ")
+            return inline(f"call {part.name}")
         case "result":
             return "failed result" if part.failed else "result"
         case "media":
-            return visible(f"media {part.media}").strip().replace("\n", " ")
+            return inline(f"media {part.media}")
         case _:
-            return visible(part.k)
+            return inline(part.k)
 
 
 def _text(part: Part) -> str:
@@ -127,7 +132,7 @@ def _state(part: Part, size: int) -> str:
         return f"{size:,} bytes"
     if part.state in ("", State.AVAILABLE):
         return ""
-    return visible(f"{part.state}, {size:,} bytes in the original")
+    return inline(f"{part.state}, {size:,} bytes in the original")
 
 
 def _shortened(text: str, *, one_line: bool) -> tuple[str, str]:

@@ -208,7 +208,9 @@ def find_session(root: Path, wanted: str) -> Session:
     if not same and wanted == LATEST:
         return max(found, key=lambda one: one.last_at)
     begin = same or [
-        one for one in found if one.id.startswith(wanted) or _with_owner(one).startswith(wanted)
+        one
+        for one in found
+        if wanted and (one.id.startswith(wanted) or _with_owner(one).startswith(wanted))
     ]
     if len(begin) == 1:
         return begin[0]
