@@ -16,6 +16,7 @@ The floors, lowest first; a module imports only from floors below its own, and
  7    watch            events and rescans: which sources changed
  8    pipeline         queue, read, convert, land
  9    daemon, audit    life cycle; sources against landed files
+ 9    demo             a sample session, played while the real daemon collects it
  10   cli              parse, call, print
 ====  ===============  ========================================================
 """
