@@ -1,7 +1,9 @@
 """What all tests share."""
 
 import logging
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,17 @@ def _quiet_logs() -> Iterator[None]:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture
+def quick_tmp(tmp_path: Path) -> Iterator[Path]:
+    """A temporary folder in memory where there is one: for tests that sync many times."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory, prefix="collectord-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

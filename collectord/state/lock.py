@@ -67,8 +67,12 @@ class RootLock:
         holder = Holder(
             os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         )
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, msgspec.json.encode(holder) + b"\n", 0)
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, msgspec.json.encode(holder) + b"\n", 0)
+        except OSError as error:
+            os.close(fd)
+            raise LandingError(path, f"cannot be written: {error.strerror}") from error
 
     def release(self) -> None:
         """Let the next one in."""
