@@ -183,7 +183,8 @@ class _Screen:
     ) -> None:
         from rich.text import Text
 
-        row = Text(f"{at_s:5.1f} s {latency:>7}  ", "dim")
+        row = Text()
+        row.append(f"{at_s:5.1f} s {latency:>7}  ", "dim")
         row.append(f"{visible(stream):<9}", "cyan" if stream == "main" else "magenta")
         row.append(f"{sender:<8} ", style)
         row.append(" ".join(visible(text).split()), style)
@@ -192,12 +193,9 @@ class _Screen:
         self._write(row)
 
     def _json(self, text: str) -> None:
-        from rich.syntax import Syntax
+        from rich.highlighter import JSONHighlighter
 
-        if console.uses_colour():
-            self._write(Syntax(text, "json", word_wrap=True, background_color="default"), wrap=True)
-        else:
-            self._line(visible(text))
+        self._write(JSONHighlighter()(visible(text)))
 
     def _next(self, report: Report, keep: Path | None) -> None:
         typed = _typed()
@@ -222,9 +220,9 @@ class _Screen:
 
         self._write(Text(text, style))
 
-    def _write(self, what: Any, *, wrap: bool = False) -> None:
+    def _write(self, what: Any) -> None:
         with self._console.capture() as capture:
-            self._console.print(what, soft_wrap=not wrap)
+            self._console.print(what)
         console.write(capture.get().removesuffix("\n"))
 
 
