@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from collectord.errors import CollectordError, NameRefused, NothingFound, SessionDataError
 from collectord.landing import LandedName, LandingRoot
@@ -39,8 +39,8 @@ LABEL_BYTES: Final = 1 << 20
 _HEAD_BYTES: Final = 1 << 18
 """How much of the main stream's beginning is read for its first time and first words."""
 
-_LAST_LINES: Final = 32
-"""How many last records are asked for a time: some kinds of record state none."""
+_LAST_LINES: Final = 4
+"""How many last records are asked for a time first: some kinds of record state none."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _SHOWN_CANDIDATES: Final = 8
@@ -270,17 +270,26 @@ def _records(lines: list[bytes]) -> Iterator[Record]:
 
 
 def _last_records(name: LandedName) -> list[Record]:
+    """Return some of a file's last records; more of them where the last ones state no time."""
     try:
         with open_landed(name) as stream:
-            tail = last_lines(stream, _LAST_LINES)
-            block = b""
-            if tail.lines:
-                start = max(tail.lines[0][0], tail.end - LABEL_BYTES)
-                stream.seek(start)
-                block = stream.read(tail.end - start)
+            for count in (_LAST_LINES, 16 * _LAST_LINES):
+                lines = _block_at_end(stream, count)
+                records = list(_records(lines))
+                if any(record.time for record in records):
+                    return records
     except OSError:
         return []
-    return list(_records(block.split(b"\n")))
+    return []
+
+
+def _block_at_end(stream: BinaryIO, count: int) -> list[bytes]:
+    tail = last_lines(stream, count)
+    if not tail.lines:
+        return []
+    start = max(tail.lines[0][0], tail.end - LABEL_BYTES)
+    stream.seek(start)
+    return stream.read(tail.end - start).split(b"\n")
 
 
 def _label(line: bytes) -> str:

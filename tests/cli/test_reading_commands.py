@@ -1,6 +1,5 @@
 """The commands that show what landed: what they print, where, and how they end."""
 
-import importlib.util
 import json
 import os
 import re
@@ -181,14 +180,6 @@ def test_the_digest_of_a_session_is_one_line(growing: Growing, capsys: Output) -
     append(growing.open(), record(4))
     assert run(growing, "verify", "--digest", "s1", "--json") == 0
     assert json.loads(capsys.readouterr().out)["final"] is False
-
-
-def test_sources_are_offered_only_where_the_audit_is_installed(
-    growing: Growing, capsys: Output
-) -> None:
-    offered = importlib.util.find_spec("collectord.audit") is not None
-    assert execute(["verify", "--help"]) == 0
-    assert ("--against-sources" in capsys.readouterr().out) == offered
 
 
 def test_tail_follows_until_nobody_reads(growing: Growing) -> None:
