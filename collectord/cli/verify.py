@@ -4,33 +4,22 @@
 Nothing is changed. It may run beside the daemon: a write in progress is no fault.
 """
 
-import importlib
-import importlib.util
-from collections.abc import Callable, Iterable
-from typing import Any
+import os
+from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
 from collectord.cli import console
+from collectord.cli.against_sources import write_audit
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.errors import NothingFound
 from collectord.reading import Finding, Verification, digest_of, find_session
+from collectord.reading.display import inline
 
 __all__ = ["command"]
 
 _EXIT_FINDINGS = 65
-_AUDIT = "collectord.audit"
-
-
-def _with_audit(function: Callable[..., None]) -> Callable[..., None]:
-    """Offer ``--against-sources`` where the floor above, which reads sources, is installed."""
-    if importlib.util.find_spec(_AUDIT) is None:
-        return function
-    return click.option(
-        "--against-sources",
-        is_flag=True,
-        help="Compare every record with its source, while that exists.",
-    )(function)
 
 
 @click.command(
@@ -38,31 +27,55 @@ def _with_audit(function: Callable[..., None]) -> Callable[..., None]:
         "collectord verify",
         "collectord verify latest",
         "collectord verify --digest 0438c73b",
+        "collectord verify --against-sources      also every record with its source",
     )
 )
-@click.argument("session", metavar="[SESSION]", required=False)
+@click.argument("what", metavar="[SESSION | PATH …]", nargs=-1)
 @click.option("--digest", metavar="SESSION", help="Print one SHA-256 over all files of SESSION.")
-@_with_audit
+@click.option(
+    "--against-sources",
+    is_flag=True,
+    help="Compare every record with its source, while that exists; below PATH only, if given.",
+)
 @common_options
 def command(
-    settings: Settings, session: str | None, digest: str | None, against_sources: bool = False
+    settings: Settings, what: tuple[str, ...], digest: str | None, against_sources: bool
 ) -> None:
     """
     Check every file of SESSION, or of all sessions, without changing anything.
 
     Names against headers, every record, the numbers without a gap, permissions, closing
-    lines. Exit code 65 when there is something to act on.
+    lines. With --against-sources also each record's digest and conversion, and the sums of
+    where every byte of the sources is. Exit code 65 when there is something to act on.
     """
     if digest is not None:
         _write_digest(settings, digest)
         return
+    paths = tuple(Path(each) for each in what if against_sources and _is_path(each))
+    names = [each for each in what if not (against_sources and _is_path(each))]
+    if len(names) > 1 or (names and paths):
+        raise click.UsageError("one SESSION, or with --against-sources PATHs")
     root = settings.root
-    folder = find_session(root, session).folder if session else None
+    folder = find_session(root, names[0]).folder if names else None
     if not root.is_dir():
         raise NothingFound(f"{root}: there is no landing root")
+    faults = 0 if paths else _check_files(settings, folder)
+    if against_sources:
+        faults += write_audit(settings, folder, paths)
+    if faults:
+        click.get_current_context().exit(_EXIT_FINDINGS)
+
+
+def _is_path(given: str) -> bool:
+    """Whether *given* names a file or folder; a session's id holds no slash."""
+    return os.sep in given or given.startswith("~") or Path(given).exists()
+
+
+def _check_files(settings: Settings, folder: Path | None) -> int:
+    """Check the files themselves and return the number of faults."""
+    root = settings.root
     checked = Verification(root, folder)
     _write_findings(settings, checked)
-    faults = checked.faults
     if settings.json:
         console.write_json(
             {
@@ -78,16 +91,12 @@ def command(
     elif not checked.sessions:
         console.write_note(f"No session in {root}: nothing has landed there yet.")
     else:
-        result = f"{faults} to act on" if faults else "nothing to act on"
+        result = f"{checked.faults} to act on" if checked.faults else "nothing to act on"
         console.write(
             f"{checked.sessions:,} sessions, {checked.files:,} files, {checked.records:,} records,"
             f" {console.human_bytes(checked.bytes)}: {result}, {checked.notes} notes."
         )
-    if against_sources:
-        audit: Any = importlib.import_module(_AUDIT)
-        faults += audit.against_sources(settings, folder)
-    if faults:
-        click.get_current_context().exit(_EXIT_FINDINGS)
+    return checked.faults
 
 
 def _write_findings(settings: Settings, findings: Iterable[Finding]) -> None:
@@ -103,9 +112,9 @@ def _write_findings(settings: Settings, findings: Iterable[Finding]) -> None:
                 }
             )
         elif finding.is_fault:
-            console.write(console.printable(str(finding)))
+            console.write(inline(str(finding)))
         elif not settings.quiet:
-            console.write(console.printable(f"{finding}  (note)"))
+            console.write(inline(f"{finding}  (note)"))
 
 
 def _write_digest(settings: Settings, session: str) -> None:
@@ -121,6 +130,6 @@ def _write_digest(settings: Settings, session: str) -> None:
             }
         )
         return
-    console.write(console.printable(f"{digest.sha256}  {found.id}"))
+    console.write(f"{digest.sha256}  {inline(found.id)}")
     if not digest.is_final and not settings.quiet:
         console.write_note("A file of it is still open: the digest changes as the session goes on.")
