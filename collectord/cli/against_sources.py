@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from collectord.cli import console
 from collectord.cli.settings import Settings
 from collectord.cli.surroundings import surroundings_of, where_looked
+from collectord.reading.display import inline
 
 if TYPE_CHECKING:
     from collectord.audit import Audit, AuditFinding, SourceAudit, Sums
@@ -56,7 +57,7 @@ def _write_source(settings: Settings, source: "SourceAudit") -> None:
     for found in source.findings:
         _write_finding(settings, found)
     if source.unlisted and not settings.json:
-        console.write(console.printable(f"{source.path}: and {source.unlisted:,} more to act on"))
+        console.write(inline(f"{source.path}: and {source.unlisted:,} more to act on"))
 
 
 def _write_finding(settings: Settings, found: "AuditFinding") -> None:
@@ -72,9 +73,9 @@ def _write_finding(settings: Settings, found: "AuditFinding") -> None:
             }
         )
     elif found.is_fault:
-        console.write(console.printable(str(found)))
+        console.write(inline(str(found)))
     elif not settings.quiet:
-        console.write(console.printable(f"{found}  (note)"))
+        console.write(inline(f"{found}  (note)"))
 
 
 def _write_totals(audit: "Audit") -> None:
