@@ -194,5 +194,5 @@ def _is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except FileNotFoundError:
-        return Path("/proc/self").exists() is False
+        return not Path("/proc/self").exists()
     return state != "Z"
