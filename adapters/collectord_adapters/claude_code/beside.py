@@ -11,14 +11,14 @@ from typing import Final
 
 from msgspec import UNSET, Raw
 
-from collectord.sessiondata import State
-from collectord.sessiondata.rawjson import strict, string
+from collectord.sessiondata import Part, State
+from collectord.sessiondata.rawjson import string
 from collectord_adapters.claude_code.blocks import take_text
 from collectord_adapters.claude_code.draft import Draft
-from collectord_adapters.claude_code.roles import ToolUseResult
-from collectord_adapters.claude_code.values import NULL, built_object, is_text, number, text_of
+from collectord_adapters.claude_code.roles import NO_RESULT, ToolUseResult, tool_use_result
+from collectord_adapters.claude_code.values import NULL, built_object, is_text, parsed, text_of
 
-__all__ = ["take_attachment", "take_tool_use_result"]
+__all__ = ["mark_spilled", "take_attachment", "take_tool_use_result"]
 
 _SPILLED: Final = "<persisted-output>"
 """How the text of a result begins whose full output is in a file of its own."""
@@ -50,35 +50,46 @@ def take_attachment(raw: Raw, found: dict[str, Raw], draft: Draft) -> str:
     return ""
 
 
-def take_tool_use_result(raw: Raw, said: ToolUseResult, draft: Draft) -> str:
-    """Put the ``toolUseResult`` *raw* where the record's results leave room; return its place."""
-    results = draft.results
-    only = results[0] if len(results) == 1 else None
-    _truncate(said, draft)
+def take_tool_use_result(raw: Raw, draft: Draft) -> tuple[str, ToolUseResult]:
+    """
+    Put the ``toolUseResult`` *raw* where the record's results leave room.
+
+    Returns its place, and what it says.
+    """
     if raw == NULL:
-        return "role"
-    first = bytes(raw)[:1]
-    if first == b'"':
+        return "role", NO_RESULT
+    value, reason = parsed(raw)
+    said = tool_use_result(raw, value)
+    results = draft.results
+    _truncate(said, results)
+    if reason:
+        draft.put(raw, reason)
+        return "unknown", said
+    only = results[0] if len(results) == 1 else None
+    if isinstance(value, dict):
+        if only is not None and only.data is UNSET:
+            only.data = Part(k="data", data=raw).data
+            only.bytes = only.bytes or len(raw)
+            return "part", said
+    elif value is None:
         text = string(raw)
         if any(text in (result.text, f"Error: {result.text}") for result in results):
-            return "part"
+            return "part", said
     elif any(result.data is not UNSET and result.data == raw for result in results):
-        return "part"
-    elif first == b"{" and only is not None and only.data is UNSET and not strict(raw):
-        only.data = raw
-        if not only.text and only.bytes == 0:
-            only.bytes = len(raw)
-        return "part"
-    return draft.put_data(raw)
+        return "part", said
+    draft.parts.append(Part(k="data", data=raw, state=State.AVAILABLE, bytes=len(raw)))
+    return "part", said
 
 
-def _truncate(said: ToolUseResult, draft: Draft) -> None:
-    """Mark the results whose output the runtime spilled to a file."""
-    stated = said.persistedOutputPath != NULL or said.persistedOutputSize != NULL
-    size = number(said.persistedOutputSize) if stated else None
+def mark_spilled(draft: Draft) -> None:
+    """Mark the results whose text says that the whole output is in a file of its own."""
     for result in draft.results:
-        is_stated = stated and len(draft.results) == 1
-        if is_stated or result.text.startswith(_SPILLED):
+        if result.text.startswith(_SPILLED):
             result.state = State.TRUNCATED
-        if is_stated and isinstance(size, int) and size >= 0:
-            result.bytes = size
+
+
+def _truncate(said: ToolUseResult, results: list[Part]) -> None:
+    if said.is_spilled and len(results) == 1:
+        results[0].state = State.TRUNCATED
+        if said.spilled_bytes >= 0:
+            results[0].bytes = said.spilled_bytes

@@ -14,10 +14,10 @@ from typing import Final
 from msgspec import Raw
 
 from collectord.sessiondata import Dropped, Part, State
-from collectord.sessiondata.rawjson import NotStrict, array, object_of, strict, string
+from collectord.sessiondata.rawjson import NotStrict, array, object_of, string
 from collectord_adapters.claude_code.draft import Draft
 from collectord_adapters.claude_code.members import BLOCK_KEPT
-from collectord_adapters.claude_code.values import NULL, TRUE
+from collectord_adapters.claude_code.values import NULL, TRUE, parsed
 
 __all__ = ["take_block", "take_text"]
 
@@ -104,8 +104,7 @@ def take_block(raw: Raw, index: int, draft: Draft) -> None:
         name = kind if len(kind) <= 80 else kind[:79] + "…"
         _keep_whole(raw, f'block type "{name}" is not one this dialect describes', draft)
         return
-    path = f"message.content.{index}."
-    block = _Block(found, path, draft)
+    block = _Block(found, f"message.content.{index}.", draft)
     make, places = read
     try:
         part = make(block)
@@ -117,16 +116,17 @@ def take_block(raw: Raw, index: int, draft: Draft) -> None:
     if part.k == "result":
         draft.results.append(part)
     # In most blocks every member is content, and there is nothing left to place.
-    if draft.ledger or block.odd or hidden or block.source or not found.keys() <= places.keys():
+    if draft.ledger or block.odd or block.source or hidden or not found.keys() <= places.keys():
+        for member in hidden:
+            draft.add(draft.leave(block.path + member.key, member.value), member.size)
         _place(raw, block, places)
 
 
 def _place(raw: Raw, block: _Block, places: dict[str, str]) -> None:
     """Send every member of *block* to its place."""
     draft, path = block.draft, block.path
-    found = draft.open(raw, path)
     keys = draft.ledger.keys_of(raw) if draft.ledger else None
-    for key, value in found.items():
+    for key, value in block.found.items():
         if key == "source" and block.source:
             _place_source(value, block, keys[key] if keys else 0)
             continue
@@ -245,7 +245,7 @@ def _media(block: _Block) -> Part:
 
 def _strict(value: Raw) -> Raw:
     """Return *value* when every strict parser reads it as a part's data."""
-    reason = strict(value)
+    reason = parsed(value)[1]
     if reason:
         raise _Misfit(reason)
     return value

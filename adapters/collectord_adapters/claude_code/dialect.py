@@ -23,14 +23,13 @@ from collectord.sessiondata.rawjson import (
     depth,
     object_of,
     replace_lone_surrogates,
-    strict,
 )
 from collectord.sources import BOM, RawRecord
 from collectord_adapters.claude_code.draft import Draft, Ledger, unknown_part
 from collectord_adapters.claude_code.members import HEADER_SESSION
-from collectord_adapters.claude_code.message import is_apart, take_apart
+from collectord_adapters.claude_code.message import RECORD, is_apart, take_apart
 from collectord_adapters.claude_code.roles import read_roles
-from collectord_adapters.claude_code.values import text_of
+from collectord_adapters.claude_code.values import may_nest, parsed, text_of
 
 __all__ = ["ClaudeCodeDialect"]
 
@@ -86,19 +85,20 @@ class ClaudeCodeDialect:
             except NotStrict:
                 reason = _TOO_DEEP if _is_too_deep(view) else "the record is not valid JSON"
                 return verbatim(raw, reason, context, audit=audit)
+        draft = Draft(raw, source, context, Ledger() if audit else None)
         try:
-            found, _ = object_of(whole)
+            found, steps = RECORD.open(whole, draft)
         except NotStrict:
             return verbatim(raw, "the record is not a JSON object", context, audit=audit)
-        draft = Draft(raw, source, context, found, Ledger() if audit else None)
-        if source.kind == Kind.TRANSCRIPT and is_apart(found):
-            context_after = take_apart(draft, whole)
+        draft.type = text_of(found, "type")
+        if source.kind == Kind.TRANSCRIPT and is_apart(draft, found):
+            context_after = take_apart(draft, whole, found, steps)
             if (draft.is_suspect or draft.unknown) and _is_too_deep(whole):
                 return verbatim(raw, _TOO_DEEP, context, audit=audit)
             account = draft.ledger.account(raw.size) if draft.ledger else None
             converted = Converted(draft.record, context_after, account, len(draft.unknown))
         else:
-            reason = strict(whole)
+            reason = parsed(whole)[1]
             if reason and _is_too_deep(whole):
                 return verbatim(raw, _TOO_DEEP, context, audit=audit)
             read_roles(draft, found)
@@ -126,8 +126,7 @@ def _whole_account(raw: RawRecord, whole: Raw, reason: str) -> Account:
 
 def _is_too_deep(view: bytes | Raw) -> bool:
     data = bytes(view)
-    brackets = data.count(b"[") + data.count(b"{")
-    return brackets > MAX_RECORD_DEPTH and depth(data) > MAX_RECORD_DEPTH
+    return may_nest(data, MAX_RECORD_DEPTH) and depth(data) > MAX_RECORD_DEPTH
 
 
 def _can_be_a_name(session: str) -> bool:

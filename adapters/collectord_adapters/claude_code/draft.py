@@ -15,9 +15,9 @@ from msgspec import Raw
 
 from collectord.adapter import Account, Context, Source
 from collectord.sessiondata import Part, Record, State
-from collectord.sessiondata.rawjson import object_of, pairs, quote, strict
+from collectord.sessiondata.rawjson import object_of, pairs, quote
 from collectord.sources import RawRecord
-from collectord_adapters.claude_code.values import NULL, built_object, refused, text_of
+from collectord_adapters.claude_code.values import NULL, built_object, parsed, refused
 
 __all__ = [
     "Draft",
@@ -73,7 +73,6 @@ class Draft:
         raw: RawRecord,
         source: Source,
         context: Context,
-        found: dict[str, Raw],
         ledger: Ledger | None = None,
     ) -> None:
         self.record = Record(
@@ -82,7 +81,7 @@ class Draft:
         self.source = source
         self.context = context
         self.ledger = ledger
-        self.type = text_of(found, "type")
+        self.type = ""
         self.prompt = ""
         """The message's content, when it is a plain string."""
         self.attachment: dict[str, Raw] | None = None
@@ -139,7 +138,7 @@ class Draft:
 
     def put_data(self, raw: Raw) -> str:
         """Append *raw* as a data part, or as an unknown one where that is not strict JSON."""
-        reason = strict(raw)
+        reason = parsed(raw)[1]
         if reason:
             self.put(raw, reason)
             return "unknown"

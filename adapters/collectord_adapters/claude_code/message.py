@@ -16,7 +16,11 @@ from msgspec import Raw
 from collectord.adapter import Context
 from collectord.sessiondata import Part, State, Usage
 from collectord.sessiondata.rawjson import NotStrict, array, object_of, quote, string
-from collectord_adapters.claude_code.beside import take_attachment, take_tool_use_result
+from collectord_adapters.claude_code.beside import (
+    mark_spilled,
+    take_attachment,
+    take_tool_use_result,
+)
 from collectord_adapters.claude_code.blocks import take_block, take_text
 from collectord_adapters.claude_code.draft import Draft, unknown_members
 from collectord_adapters.claude_code.members import (
@@ -31,22 +35,21 @@ from collectord_adapters.claude_code.members import (
     WHOLE_TYPES,
 )
 from collectord_adapters.claude_code.roles import (
+    NO_RESULT,
     ROLE_STEPS,
     SAYS_NOTHING,
     finish_roles,
-    tool_use_result,
 )
-from collectord_adapters.claude_code.steps import DONE, Table
+from collectord_adapters.claude_code.steps import DONE, Steps, Table, take_each
 from collectord_adapters.claude_code.values import (
     NULL,
     built_object,
     is_text,
     number,
     refused,
-    text_of,
 )
 
-__all__ = ["is_apart", "take_apart"]
+__all__ = ["RECORD", "is_apart", "take_apart"]
 
 _FALSE: Final = Raw(b"false")
 _MESSAGE_WORD: Final = Raw(b'"message"')
@@ -54,29 +57,33 @@ _EMPTY_LIST: Final = Raw(b"[]")
 _EMPTY_OBJECT: Final = Raw(b"{}")
 _COUNTS: Final = {f"message.usage.{key}": field for key, field in USAGE.items()}
 _SYNTHETIC: Final = "<synthetic>"
+_USAGES: Final = 64
+"""How many ``usage`` objects are remembered, none larger than `_USAGE_BYTES`."""
+_USAGE_BYTES: Final = 4096
 
 
-def is_apart(found: dict[str, Raw]) -> bool:
+def is_apart(draft: Draft, found: dict[str, Raw]) -> bool:
     """Whether a record with the members *found* is taken apart; else it is kept whole."""
     return (
         found.get("message", NULL) != NULL or found.get("attachment", NULL) != NULL
-    ) and text_of(found, "type") not in WHOLE_TYPES
+    ) and draft.type not in WHOLE_TYPES
 
 
-def take_apart(draft: Draft, whole: Raw) -> Context:
+def take_apart(draft: Draft, whole: Raw, found: dict[str, Raw], steps: Steps) -> Context:
     """
     Fill the draft's record from *whole*, its compact form.
 
     Returns what the file has stated of its environment by now.
     """
-    opened = _RECORD.open(whole, draft)
-    found = opened.found
-    _RECORD.take(whole, opened, draft)
-    said = tool_use_result(found)
-    finish_roles(draft, found, said)
+    take_each(whole, found, steps, draft)
+    said = NO_RESULT
     result = found.get("toolUseResult")
+    if draft.results:
+        mark_spilled(draft)
     if result is not None:
-        draft.add(take_tool_use_result(result, said, draft), len(result))
+        place, said = take_tool_use_result(result, draft)
+        draft.add(place, len(result))
+    finish_roles(draft, found, said)
     trailing = [*draft.stated, *draft.kept] if draft.is_changed else draft.kept
     if not trailing and not draft.parts and not draft.unknown:
         trailing = [("message", found["message"])]
@@ -132,10 +139,10 @@ def _message(draft: Draft, path: str, value: Raw) -> str:
     if value == _EMPTY_OBJECT:
         return draft.keep(path, value)
     try:
-        opened = _MESSAGE.open(value, draft)
+        found, steps = _MESSAGE.open(value, draft)
     except NotStrict:
         return draft.leave(path, value)
-    _MESSAGE.take(value, opened, draft)
+    take_each(value, found, steps, draft)
     return DONE
 
 
@@ -203,13 +210,26 @@ def _plain_content(draft: Draft, path: str, value: Raw) -> str:
 def _usage(draft: Draft, path: str, value: Raw) -> str:
     if value == NULL:
         return "role"
+    view = bytes(value)
+    known = _usages.get(view)
+    if known is not None and draft.ledger is None:
+        # The fragments of one call repeat it, byte for byte.
+        draft.record.usage, kept = known
+        draft.kept += kept
+        return DONE
+    before = len(draft.kept), len(draft.unknown)
     try:
-        opened = _USAGE.open(value, draft)
+        found, steps = _USAGE.open(value, draft)
     except NotStrict:
         return draft.leave(path, value)
-    _USAGE.take(value, opened, draft)
+    take_each(value, found, steps, draft)
     if draft.counts:
         draft.record.usage = Usage(**draft.counts)
+    if len(draft.unknown) == before[1] and len(view) <= _USAGE_BYTES:
+        if len(_usages) >= _USAGES:
+            _usages.clear()
+        kept = [(key, Raw(bytes(value))) for key, value in draft.kept[before[0] :]]
+        _usages[view] = draft.record.usage, kept
     return DONE
 
 
@@ -238,12 +258,15 @@ def _result(draft: Draft, path: str, value: Raw) -> str:
     return DONE
 
 
+_usages: dict[bytes, tuple[Usage | None, list[tuple[str, Raw]]]] = {}
+
+
 @lru_cache(64)
 def _quoted(name: str) -> Raw:
     return quote(name)
 
 
-_RECORD: Final = Table(
+RECORD: Final = Table(
     "",
     {
         **ROLE_STEPS,

@@ -10,7 +10,7 @@ Source: docs/dialects/claude-code.md, "Record to role fields" and "Flags".
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -25,7 +25,7 @@ from collectord_adapters.claude_code.members import (
     TEXT_ROLES,
 )
 from collectord_adapters.claude_code.steps import Step
-from collectord_adapters.claude_code.values import NULL, TRUE, is_text, text_of
+from collectord_adapters.claude_code.values import NULL, TRUE, is_text, number, parsed, text_of
 
 __all__ = [
     "NO_RESULT",
@@ -59,21 +59,31 @@ _SYSTEM_FLAGS: Final = {
     "local_command": "command",
 }
 _STATUS_FLAGS: Final = {"completed": "child_result", "async_launched": "launch_ack"}
+_RESULT_MEMBERS: Final = (
+    "toolUseId",
+    "agentId",
+    "runId",
+    "status",
+    "persistedOutputPath",
+    "persistedOutputSize",
+)
 _TRIGGERS: Final = {"human": "external", "task-notification": "notification"}
 _FROM: Final = {"assistant": From.AGENT, "user": From.EXTERNAL}
 _TIMELESS: Final = frozenset({Kind.AGENT_META, Kind.WORKFLOW_MANIFEST})
 """Kinds whose records carry no time (the format's page): a file of them has no time range."""
 
 
-class ToolUseResult(msgspec.Struct):
+class ToolUseResult(NamedTuple):
     """What is read of a ``toolUseResult`` that is an object; the rest of it is only carried."""
 
-    agentId: Raw = NULL
-    toolUseId: Raw = NULL
-    runId: Raw = NULL
-    status: Raw = NULL
-    persistedOutputPath: Raw = NULL
-    persistedOutputSize: Raw = NULL
+    tool: str = ""
+    child: str = ""
+    batch: str = ""
+    status: str = ""
+    is_spilled: bool = False
+    """Whether its whole output is in a file of its own."""
+    spilled_bytes: int = -1
+    """How large that is; -1: not said."""
 
 
 class _Origin(msgspec.Struct):
@@ -81,19 +91,34 @@ class _Origin(msgspec.Struct):
 
 
 NO_RESULT: Final = ToolUseResult()
-_decode_result: Final = msgspec.json.Decoder(ToolUseResult).decode
+_decode_object: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 _decode_origin: Final = msgspec.json.Decoder(_Origin).decode
 
 
-def tool_use_result(found: dict[str, Raw]) -> ToolUseResult:
-    """Return what a record's ``toolUseResult`` says; nothing when it is no object."""
-    value = found.get("toolUseResult")
+def tool_use_result(raw: Raw, value: object) -> ToolUseResult:
+    """
+    Return what the ``toolUseResult`` *raw* says; nothing when it is no object.
+
+    *value* is the parsed form; None where no strict parser reads it, or it is no object.
+    """
     if value is None:
+        try:
+            members = _decode_object(raw)
+        except (msgspec.DecodeError, RecursionError):
+            return NO_RESULT
+        value = {key: _value(members[key]) for key in _RESULT_MEMBERS if key in members}
+    if not isinstance(value, dict):
         return NO_RESULT
-    try:
-        return _decode_result(value)
-    except (msgspec.DecodeError, RecursionError):
-        return NO_RESULT
+    size = value.get("persistedOutputSize")
+    path = value.get("persistedOutputPath")
+    return ToolUseResult(
+        _string(value.get("toolUseId")),
+        _string(value.get("agentId")),
+        _string(value.get("runId")),
+        _string(value.get("status")),
+        size is not None or path is not None,
+        size if type(size) is int and 0 <= size < 1 << 63 else -1,
+    )
 
 
 def read_roles(draft: Draft, found: dict[str, Raw]) -> None:
@@ -102,7 +127,9 @@ def read_roles(draft: Draft, found: dict[str, Raw]) -> None:
         step = ROLE_STEPS.get(key)
         if step is not None:
             step(draft, key, value)
-    finish_roles(draft, found, tool_use_result(found))
+    result = found.get("toolUseResult")
+    said = NO_RESULT if result is None else tool_use_result(result, parsed(result)[0])
+    finish_roles(draft, found, said)
     if draft.source.kind != Kind.TRANSCRIPT:
         _document_roles(draft, found)
 
@@ -112,10 +139,10 @@ def finish_roles(draft: Draft, found: dict[str, Raw], said: ToolUseResult) -> No
     record = draft.record
     record.from_ = _FROM.get(draft.type, From.RUNTIME)
     if said is not NO_RESULT:
-        record.tool = _text(said.toolUseId)
-        record.child = _text(said.agentId)
-        record.batch = _text(said.runId) or record.batch
-        status = _STATUS_FLAGS.get(_text(said.status))
+        record.tool = said.tool
+        record.child = said.child
+        record.batch = said.batch or record.batch
+        status = _STATUS_FLAGS.get(said.status)
         if status:
             record.flags.append(status)
     if draft.type == "system":
@@ -202,10 +229,12 @@ def _document_roles(draft: Draft, found: dict[str, Raw]) -> None:
 
 
 def _text_role(draft: Draft, path: str, value: Raw) -> str:
+    if value == NULL:
+        return "role"
     try:
         setattr(draft.record, TEXT_ROLES[path], string(value))
     except NotStrict:
-        return "role" if value == NULL else draft.leave(path, value)
+        return draft.leave(path, value)
     return "role"
 
 
@@ -244,10 +273,24 @@ def _label(draft: Draft, path: str, value: Raw) -> str:
 
 def _text(value: Raw) -> str:
     """Return the string *value*; "" when it is none."""
+    if value == NULL:
+        return ""
     try:
         return string(value)
     except NotStrict:
         return ""
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _value(raw: Raw) -> object:
+    """Return the string or number *raw*; True for anything else but null."""
+    if raw == NULL:
+        return None
+    text = _text(raw)
+    return text or (number(raw) or True)
 
 
 def _first(tag: re.Pattern[str], text: str) -> str:

@@ -16,10 +16,13 @@ from msgspec import Raw
 from collectord.sessiondata.rawjson import NotStrict
 from collectord_adapters.claude_code.draft import Draft
 
-__all__ = ["DONE", "Opened", "Step", "Table"]
+__all__ = ["DONE", "Step", "Steps", "Table", "take_each"]
 
 Step = Callable[[Draft, str, Raw], str]
 """Take the member at a dotted path; return its place."""
+
+Steps = tuple[tuple[str, str, Step], ...]
+"""Name, dotted path and step of each member of an object."""
 
 DONE: Final = ""
 """The place of a container: its members have theirs."""
@@ -33,14 +36,23 @@ _decode: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 class _Shape(NamedTuple):
     size: int
     """Bytes of the names and the punctuation."""
-    steps: tuple[tuple[str, str, Step], ...]
+    steps: Steps
 
 
-class Opened(NamedTuple):
-    """An object's members, and the steps that take them."""
-
-    found: dict[str, Raw]
-    steps: tuple[tuple[str, str, Step], ...]
+def take_each(raw: Raw, found: dict[str, Raw], steps: Steps, draft: Draft) -> None:
+    """Send each member of the object *raw* to its place."""
+    if draft.ledger is None:
+        for key, path, step in steps:
+            step(draft, path, found[key])
+        return
+    keys = draft.ledger.keys_of(raw)
+    for key, path, step in steps:
+        value = found[key]
+        place = step(draft, path, value)
+        if place == DONE:
+            draft.add("part", keys[key])
+        else:
+            draft.add(place, keys[key] + len(value))
 
 
 class Table:
@@ -52,9 +64,11 @@ class Table:
         self._otherwise = otherwise
         self._shapes: dict[tuple[str, ...], _Shape] = {}
 
-    def open(self, raw: Raw, draft: Draft) -> Opened:
+    def open(self, raw: Raw, draft: Draft) -> tuple[dict[str, Raw], Steps]:
         """
-        Return the members of the object *raw*; those that a later one hides become unknown.
+        Return the members of the object *raw* and their steps.
+
+        Those members that a later one hides become unknown.
 
         Raises:
             NotStrict: It is no object.
@@ -67,23 +81,7 @@ class Table:
         if shape.size + sum(map(len, found.values())) != len(raw):
             found = draft.open(raw, self._path)
             shape = self._shape(tuple(found))
-        return Opened(found, shape.steps)
-
-    def take(self, raw: Raw, opened: Opened, draft: Draft) -> None:
-        """Send each member of *raw* to its place."""
-        found = opened.found
-        if draft.ledger is None:
-            for key, path, step in opened.steps:
-                step(draft, path, found[key])
-            return
-        keys = draft.ledger.keys_of(raw)
-        for key, path, step in opened.steps:
-            value = found[key]
-            place = step(draft, path, value)
-            if place == DONE:
-                draft.add("part", keys[key])
-            else:
-                draft.add(place, keys[key] + len(value))
+        return found, shape.steps
 
     def _shape(self, keys: tuple[str, ...]) -> _Shape:
         shape = self._shapes.get(keys)

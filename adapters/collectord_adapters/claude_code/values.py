@@ -7,6 +7,7 @@ Source: docs/format.md, "Bytes".
 from typing import Final
 
 import msgspec
+import orjson
 from msgspec import Raw
 
 from collectord.sessiondata.rawjson import (
@@ -18,7 +19,17 @@ from collectord.sessiondata.rawjson import (
     string,
 )
 
-__all__ = ["NULL", "TRUE", "built_object", "is_text", "number", "refused", "text_of"]
+__all__ = [
+    "NULL",
+    "TRUE",
+    "built_object",
+    "is_text",
+    "may_nest",
+    "number",
+    "parsed",
+    "refused",
+    "text_of",
+]
 
 NULL: Final = Raw(b"null")
 TRUE: Final = Raw(b"true")
@@ -30,6 +41,39 @@ _MEMORY: Final = 4096
 """How many short values, and keys, are remembered: the same few come again and again."""
 
 _decode_number: Final = msgspec.json.Decoder(int | float).decode
+
+
+def parsed(raw: Raw | bytes) -> tuple[object, str]:
+    """
+    Return (what *raw* is, why a strict parser would refuse it as a part's data).
+
+    `collectord.sessiondata.rawjson.strict`, with the parsed value, which that throws
+    away; a string is not parsed. Of large values the brackets are looked for, not
+    counted: looking is forty times as fast where there are few.
+    """
+    view = bytes(raw)
+    if view[:1] == b'"':
+        return None, ""
+    try:
+        found = orjson.loads(view)
+    except orjson.JSONDecodeError:
+        return None, strict(view)
+    if may_nest(view, MAX_PART_DEPTH) and depth(view) > MAX_PART_DEPTH:
+        return None, strict(view)
+    return found, ""
+
+
+def may_nest(view: bytes, levels: int) -> bool:
+    """Whether *view* has more than *levels* opening brackets, in strings or outside."""
+    left = levels
+    for bracket in (b"[", b"{"):
+        at = view.find(bracket)
+        while at >= 0:
+            left -= 1
+            if left < 0:
+                return True
+            at = view.find(bracket, at + 1)
+    return False
 
 
 def built_object(members: list[tuple[str, Raw]]) -> Raw:
@@ -59,9 +103,9 @@ def refused(value: Raw) -> bool:
 
 
 def _is_refused(view: bytes) -> bool:
-    return bool(strict(view)) or (
-        view.count(b"[") + view.count(b"{") >= MAX_PART_DEPTH and depth(view) >= MAX_PART_DEPTH
-    )
+    if parsed(view)[1]:
+        return True
+    return may_nest(view, MAX_PART_DEPTH - 1) and depth(view) >= MAX_PART_DEPTH
 
 
 def text_of(found: dict[str, Raw], key: str) -> str:
