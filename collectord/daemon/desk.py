@@ -97,6 +97,19 @@ class Desk:
             await anyio.sleep(COMMIT_EVERY_S)
             self._touched = anyio.Event()
             await self._do(self._collector.cuts.commit)
+            await self._mend()
+
+    async def _mend(self) -> None:
+        """Recover the sessions of which a file could not be sealed, and seal it then."""
+        failed = self._collector.cuts.take_failures()
+        if not failed:
+            return
+        for session, error in failed:
+            log.error("source.failed", session=session, reason=str(error))
+        await anyio.sleep(FIRST_RETRY_S)
+        await self.recover()
+        await self.seal_orphans()
+        self._touched.set()
 
     async def seal_orphans(self) -> None:
         """Seal what recovery left open of sources that are no longer there."""

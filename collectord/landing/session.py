@@ -7,7 +7,8 @@ number, and tells of sealed files that someone removed.
 Source: docs/format.md, "A landed file, an open file".
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,9 +117,14 @@ class LandedSession:
         """Return where a source's files land. Raises `NameRefused`."""
         return self._root.folder(source.kind, source.session, source.stream, source.batch)
 
-    def open(self, source: Source, *, adapter: str, dialect: str, now_ns: int) -> OpenFile:
+    def next_file(
+        self, source: Source, *, adapter: str, dialect: str, now_ns: int
+    ) -> Callable[[], OpenFile]:
         """
-        Open the next cut of *source* under the next number.
+        Return the step that creates the next cut of *source* under the next number.
+
+        The number is taken once `opened` is told of the file; until then no other of the
+        session may be asked for.
 
         Args:
             source: An identified source.
@@ -128,7 +134,6 @@ class LandedSession:
 
         Raises:
             NameRefused: A name in it cannot be a path.
-            OSError: The file could not be created; the number stays free.
         """
         stamp = stamp_of(now_ns)
         header = Header(
@@ -146,10 +151,25 @@ class LandedSession:
         )
         folder = self.folder_of(source)
         name = LandingRoot.open_name(source.kind, self.next_seq, stamp)
-        file = OpenFile.create(folder, name, header, self._root)
-        self.next_seq += 1
-        self.files.append(LandedFile(file.path, file.seq, source.adapter, source.src))
+        return partial(OpenFile.create, folder, name, header, self._root)
+
+    def opened(self, file: OpenFile) -> OpenFile:
+        """Take the number of a file that was created, durably."""
+        self.next_seq = file.seq + 1
+        adapter = file.header.adapter.partition("/")[0]
+        self.files.append(LandedFile(file.path, file.seq, adapter, file.header.src))
         return file
+
+    def open(self, source: Source, *, adapter: str, dialect: str, now_ns: int) -> OpenFile:
+        """
+        Open the next cut of *source* at once; see `next_file`.
+
+        Raises:
+            NameRefused: A name in it cannot be a path.
+            OSError: The file could not be created; the number stays free.
+        """
+        step = self.next_file(source, adapter=adapter, dialect=dialect, now_ns=now_ns)
+        return self.opened(step())
 
     def sealed(self, open_path: Path, path: Path) -> None:
         """Note that the open file has its sealed name now."""

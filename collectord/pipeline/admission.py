@@ -70,7 +70,8 @@ class Admission:
                 log.debug("source.unidentified", src=source.src)
                 return _UNIDENTIFIED
             session = self._cuts.session(identified.session)
-            session.folder_of(identified)  # refuses a name before anything is written
+            folder = session.folder_of(identified)  # refuses a name before anything is written
+            self._cuts.finish_seals(lambda seal: seal.file.path.parent == folder)
             track = resume(identified, session, fd, row, self._roots)
         except NameRefused as error:
             os.close(fd)

@@ -82,6 +82,9 @@ def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
             roots = surroundings.roots(root)
             witness = SourceWitness(roots, config.limits.convert_bytes)
             cuts = Cuts(root, store, config, witness)
-            yield Assembly(root, store, roots, Collector(cuts, roots, config), surroundings)
+            try:
+                yield Assembly(root, store, roots, Collector(cuts, roots, config), surroundings)
+            finally:
+                cuts.close()
         finally:
             store.close()

@@ -20,7 +20,7 @@ from structlog.typing import FilteringBoundLogger
 from collectord.adapter import Adapter, Reader, Source
 from collectord.config import Config
 from collectord.errors import CollectordError, SourceGone, SourceRefused, SourceUnexpected
-from collectord.landing import LandedSession, read_header
+from collectord.landing import LandedFile, LandedSession, read_header
 from collectord.pipeline.admission import Admission
 from collectord.pipeline.cuts import Cuts
 from collectord.pipeline.outcome import UNCHANGED, Outcome
@@ -123,8 +123,7 @@ class Collector:
         """
         Seal the cuts that are idle or old at *now_s* (monotonic); return when to look again.
 
-        Raises:
-            OSError, CollectordError: One could not be sealed; it is recovered at its next visit.
+        How the seals went, `Cuts.take_failures` tells.
         """
         landing = self._config.landing
         soonest = landing.seal_after_idle_s
@@ -147,6 +146,8 @@ class Collector:
                 self._release(track)
             except (OSError, CollectordError) as error:
                 yield error
+        self.cuts.finish_seals(lambda _seal: True)
+        yield from (failed for _, failed in self.cuts.take_failures())
 
     def recover_open(self) -> Iterator[OSError | CollectordError]:
         """Recover every session that has an open file, so that none is forgotten."""
@@ -260,13 +261,12 @@ class Collector:
         elif track.seen is not None:
             track.start_over(track.seen)  # read it all again: what was seen does not land twice
         else:
-            files = history(track.source, track.session, track.fd, self.roots)
-            if first_broken(track.fd, LandedSession.chain_of(files)) is not None:
+            links = LandedSession.chain_of(self._landed(track))
+            if first_broken(track.fd, links) is not None:
                 self._start_generation(track)
 
     def _start_generation(self, track: Track) -> None:
         self.cuts.seal(track)
-        files = history(track.source, track.session, track.fd, self.roots)
         track.generation += 1
         log.warning(
             "source.rewritten",
@@ -274,7 +274,13 @@ class Collector:
             session=track.source.session,
             generation=track.generation,
         )
-        track.start_over(chain_set(files))
+        track.start_over(chain_set(self._landed(track)))
+
+    def _landed(self, track: Track) -> list[LandedFile]:
+        """Return the files of the track's source, none of which is being renamed."""
+        folder = track.session.folder_of(track.source)
+        self.cuts.finish_seals(lambda seal: seal.file.path.parent == folder)
+        return history(track.source, track.session, track.fd, self.roots)
 
     def _read_document(self, track: Track, now: Stat, adapter: Adapter, *, final: bool) -> Outcome:
         since = time.monotonic() - track.landed_at_s

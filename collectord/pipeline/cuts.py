@@ -8,7 +8,7 @@ from the disk again at the next visit: recovery is the one way back.
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from concurrent.futures import wait
 from typing import Final
 
 import structlog
@@ -19,6 +19,7 @@ from collectord.config import Config
 from collectord.errors import CollectordError, LandedFileDiffers, SessionStopped, StateError
 from collectord.landing import LandedSession, LandingRoot, OpenFile, Witness
 from collectord.pipeline.convert import landed_line, long_line
+from collectord.pipeline.seals import Seal, Seals
 from collectord.pipeline.track import Track
 from collectord.sources import Anchor, Cursor, RawRecord, Stat
 from collectord.state import FileRow, SourceRow, Store
@@ -54,6 +55,8 @@ class Cuts:
         self._stopped: dict[str, CollectordError] = {}
         self._rows: dict[tuple[str, str], SourceRow] = {}
         self._files: list[FileRow] = []
+        self._seals = Seals()
+        self._failed: list[tuple[str, OSError | CollectordError]] = []
         self._names: dict[tuple[int, int], tuple[str, str]] = {}
         self.unknown_members = 0
         """Members that a dialect did not describe, since the start."""
@@ -71,6 +74,7 @@ class Cuts:
             raise self._stopped[name]
         found = self._sessions.pop(name, None)
         if found is None:
+            self.finish_seals(lambda seal: seal.session.session == name)
             known = max(
                 self._store.known_seq(name),
                 max((row.seq for row in self._files if row.session == name), default=0),
@@ -121,22 +125,31 @@ class Cuts:
         Raises:
             OSError, CollectordError: The session must be given up with `give_up`.
         """
+        try:
+            landed = self._land(track, raws, adapter)
+        finally:
+            if track.opening is not None:
+                wait([track.opening])
+        track.read(list(raws), cursor)
+        return landed
+
+    def _land(self, track: Track, raws: Sequence[RawRecord], adapter: Adapter) -> int:
         lines: list[bytes] = []
         size = landed = 0
         convert_bytes = self._config.limits.convert_bytes
+        max_file_bytes = self._config.landing.max_file_bytes
         for raw in raws:
             if track.seen is not None:
                 if raw.sha in track.seen.get(raw.ord, ()):
                     continue
                 track.seen.setdefault(raw.ord, set()).add(raw.sha)
-            if track.file is None:
+            if track.file is None and track.opening is None:
                 self._open(track, adapter)
             line = landed_line(raw, track.source, adapter.dialect, track.context)
             self.unknown_members += line.unknown_members
             if line.data is None:
                 self._append(track, lines)
-                assert track.file is not None
-                track.file.append_pieces(long_line(track.fd, raw, convert_bytes))
+                self._file(track).append_pieces(long_line(track.fd, raw, convert_bytes))
                 size = 0
             else:
                 lines.append(line.data)
@@ -144,8 +157,7 @@ class Cuts:
             track.context = line.context
             track.last = Anchor.of(raw)
             landed += 1
-            assert track.file is not None
-            if track.file.size + size >= self._config.landing.max_file_bytes:
+            if size + (track.file.size if track.file is not None else 0) >= max_file_bytes:
                 self._append(track, lines)
                 self.seal(track)
                 size = 0
@@ -153,11 +165,10 @@ class Cuts:
                 self._append(track, lines)
                 size = 0
         self._append(track, lines)
-        track.read(list(raws), cursor)
         return landed
 
     def seal(self, track: Track) -> None:
-        """Close the track's cut for good, when it has one. Raises as `OpenFile.seal`."""
+        """Close the track's cut for good, when it has one; `finish_seals` tells how it went."""
         if track.file is not None:
             file, track.file = track.file, None
             track.context = NO_CONTEXT
@@ -176,8 +187,11 @@ class Cuts:
 
     def give_up(self, session: str, error: BaseException) -> None:
         """Forget everything known of a session after a step failed; the disk tells it again."""
+        self.finish_seals(lambda seal: seal.session.session == session)
         for track in [t for t in self.tracks.values() if t.source.session == session]:
             self.drop(track)
+        for key in [key for key, row in self._rows.items() if row.session == session]:
+            del self._rows[key]
         known = self._sessions.pop(session, None)
         if known is not None:
             for one in known.recovered:
@@ -228,7 +242,12 @@ class Cuts:
         return self._rows.get((adapter, src)) or self._store.source(adapter, src)
 
     def commit(self) -> None:
-        """Tell the store what happened since the last time; a failure loses a cache only."""
+        """
+        Tell the store what happened since the last time; a failure loses a cache only.
+
+        Seals are waited for: a row says that its source's records are durable.
+        """
+        self.finish_seals(lambda _seal: True)
         if not self._rows and not self._files:
             return
         try:
@@ -239,53 +258,87 @@ class Cuts:
         self._rows.clear()
         self._files.clear()
 
+    def finish_seals(self, wanted: Callable[[Seal], bool] | None = None) -> None:
+        """Wait for the *wanted* seals, and take note of all that are done; failures are kept."""
+        for seal in list(self._seals.done(wanted)):
+            name = seal.session.session
+            try:
+                path, digest = seal.future.result()
+            except (OSError, CollectordError) as error:
+                self._failed.append((name, error))
+                self.give_up(name, error)
+                continue
+            seal.session.sealed(seal.file.path, path)
+            file, header = seal.file, seal.file.header
+            self._files.append(
+                FileRow(
+                    name,
+                    file.seq,
+                    path.relative_to(self.root.path).as_posix(),
+                    header.adapter.partition("/")[0],
+                    header.src,
+                    file.records,
+                    file.size,
+                    digest,
+                )
+            )
+            log.info(
+                "file.sealed",
+                session=name,
+                src=header.src,
+                seq=file.seq,
+                records=file.records,
+                bytes=file.size,
+            )
+
+    def take_failures(self) -> list[tuple[str, OSError | CollectordError]]:
+        """Return (session, why) of the seals that failed since the last time."""
+        failed, self._failed = self._failed, []
+        return failed
+
+    def close(self) -> None:
+        """Wait for what is being sealed, and end the threads."""
+        try:
+            self.finish_seals(lambda _seal: True)
+        finally:
+            self._seals.close()
+
     def _open(self, track: Track, adapter: Adapter) -> None:
-        track.file = track.session.open(
+        step = track.session.next_file(
             track.source,
             adapter=f"{adapter.name}/{adapter.version}",
             dialect=adapter.dialect.name,
             now_ns=self._clock_ns(),
         )
+        track.opening = self._seals.beside(step)
         track.context = NO_CONTEXT
-        track.last_seq = track.file.seq
-        log.debug(
-            "file.opened", src=track.source.src, session=track.session.session, seq=track.file.seq
-        )
+
+    def _file(self, track: Track) -> OpenFile:
+        """Return the track's growing file, once it is durably there."""
+        if track.opening is not None:
+            opening, track.opening = track.opening, None
+            track.file = track.session.opened(opening.result())
+            track.last_seq = track.file.seq
+            log.debug(
+                "file.opened",
+                src=track.source.src,
+                session=track.session.session,
+                seq=track.file.seq,
+            )
+        assert track.file is not None
+        return track.file
 
     def _append(self, track: Track, lines: list[bytes]) -> None:
         if lines:
-            assert track.file is not None
-            track.file.append(b"".join(lines), records=len(lines))
+            file = self._file(track)
+            file.append(b"".join(lines), records=len(lines))
             if self._config.landing.fsync == "append":
-                track.file.sync()
+                file.sync()
             lines.clear()
 
     def _seal_file(self, session: LandedSession, file: OpenFile) -> None:
-        started = time.monotonic()
-        path, digest = file.seal(closing_line=self._config.landing.closing_line)
-        session.sealed(file.path, path)
-        header = file.header
-        self._files.append(
-            FileRow(
-                session.session,
-                file.seq,
-                _below(path, self.root.path),
-                header.adapter.partition("/")[0],
-                header.src,
-                file.records,
-                file.size,
-                digest,
-            )
-        )
-        log.info(
-            "file.sealed",
-            session=session.session,
-            src=header.src,
-            seq=file.seq,
-            records=file.records,
-            bytes=file.size,
-            duration_ms=round((time.monotonic() - started) * 1000, 1),
-        )
+        self._seals.begin(session, file, closing_line=self._config.landing.closing_line)
+        self.finish_seals()
 
     def _forget_idle_sessions(self) -> None:
         if len(self._sessions) <= _SESSIONS:
@@ -296,7 +349,3 @@ class Cuts:
                 break
             if name not in busy and not session.recovered:
                 del self._sessions[name]
-
-
-def _below(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()

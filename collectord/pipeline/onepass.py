@@ -148,6 +148,8 @@ def _finish(assembly: Assembly, seen: set[tuple[str, str]], summary: Summary) ->
     for failed in collector.seal_all():
         summary.failures.append(Failure("", _reason(failed)))
     collector.cuts.commit()
+    for session, failed in collector.cuts.take_failures():
+        summary.failures.append(Failure("", f"session {session}: {_reason(failed)}"))
     summary.unknown_members = collector.cuts.unknown_members
 
 

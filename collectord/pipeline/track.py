@@ -6,6 +6,7 @@ a track is thrown away whenever a step on the landing side fails.
 """
 
 import os
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -39,6 +40,8 @@ class Track:
     checked: Stat | None = None
     """The file's figures when its identity was last checked."""
     file: OpenFile | None = None
+    opening: "Future[OpenFile] | None" = None
+    """The file that is being created; `Cuts` waits for it before anything is appended."""
     context: Context = field(default_factory=lambda: NO_CONTEXT)
     seen: dict[int, set[str]] | None = None
     """All (ord, sha) of a source that was rewritten: what is in it is not landed again."""
@@ -105,6 +108,8 @@ class Track:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
+        if self.opening is not None and self.opening.done() and not self.opening.exception():
+            self.opening.result().close()
         if self.file is not None:
             self.file.close()
-            self.file = None
+        self.file = self.opening = None
