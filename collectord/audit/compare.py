@@ -155,7 +155,7 @@ class Comparison:
         is_there = True
         if anchor.off != raw.off and self._index.is_rewritten:
             self._moved.add(raw.ord)
-        elif (anchor.off, anchor.size) != (raw.off, raw.size):
+        elif (anchor.off, anchor.size) != (raw.off, raw.size) and is_same(anchor.sha, raw.sha):
             text = (
                 f"record {raw.ord} says byte {anchor.off}, {anchor.size} bytes;"
                 f" in the source it is at byte {raw.off}, {raw.size} bytes"
@@ -208,10 +208,10 @@ class Comparison:
             reading = _Reading(self._index.first_start[place.cut])
             self._readings[place.cut] = reading
         reading.is_whole = reading.is_whole and place.start == reading.next_start
-        # The record as it was when it landed: it may stand elsewhere by now.
+        # The record as it was when it landed: with another offset, or with its `\r`.
         anchor = place.anchor
         landed = raw._replace(off=anchor.off)
-        if anchor.size == raw.size + 1 and raw.data is not None:
+        if not is_same(anchor.sha, raw.sha) and raw.data is not None:
             whole = os.pread(self._fd, anchor.size, raw.off)
             landed = raw._replace(size=anchor.size, data=whole, sha=anchor.sha[:SHA_DIGITS])
         identity = Identity(header.session, header.stream, header.batch)
