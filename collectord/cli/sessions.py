@@ -13,6 +13,7 @@ from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.reading import Session, sessions
 from collectord.reading.display import inline
+from collectord.reading.raw import for_terminal
 
 __all__ = ["command"]
 
@@ -41,7 +42,8 @@ def command(settings: Settings, limit: int | None, records: bool) -> None:
     shown = found[:limit]
     if settings.json:
         for session in shown:
-            console.write_json(_described(session, records=records))
+            line = console.json_line(_described(session, records=records))
+            console.write(for_terminal(line.encode()))
         return
     if not found:
         of = f" of {', '.join(settings.adapter_keys)}" if settings.adapter_keys else ""

@@ -39,6 +39,9 @@ LABEL_BYTES: Final = 1 << 20
 _HEAD_BYTES: Final = 1 << 18
 """How much of the main stream's beginning is read for its first time and first words."""
 
+_HEAD_LINES: Final = 48
+"""How many lines of it."""
+
 _LAST_LINES: Final = 4
 """How many last records are asked for a time first: some kinds of record state none."""
 
@@ -91,11 +94,12 @@ class Session:
         """The size of all its files."""
         total = 0
         for name in self.files:
-            try:
-                with open_landed(name) as stream:
-                    total += stream.seek(0, 2)
-            except OSError:
-                continue
+            for path in (name.path, name.sealed_path):
+                try:
+                    total += path.stat().st_size
+                    break
+                except OSError:
+                    continue
         return total
 
     @cached_property
@@ -164,15 +168,18 @@ class Session:
                     block = stream.read(_HEAD_BYTES)
             except OSError:
                 continue
-            lines = block.split(b"\n")[1:-1]
+            lines = block.split(b"\n", _HEAD_LINES)[1:-1]
             if lines:
                 return list(_records(lines))
         return []
 
 
 def session_at(owner: str, folder: Path) -> Session | None:
-    """Return the session in *folder*; None when nothing in it has a header."""
-    files = tuple(landed_files(folder))
+    """Return the session in *folder*; None when nothing in it can be read and has a header."""
+    try:
+        files = tuple(landed_files(folder))
+    except OSError:
+        return None  # one folder that cannot be read hides no other; verify names it
     main = [n for n in files if n.prefix == "transcript" and n.path.parent.name == "main"]
     for name in (*main, *files):
         header = header_of(name)

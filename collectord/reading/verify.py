@@ -86,12 +86,19 @@ class Verification:
         folders = [self._only] if self._only else (f for _, f in session_folders(self._root))
         for folder in folders:
             self.sessions += 1
-            for finding in self._session(folder):
+            for finding in self._readable(folder):
                 if finding.is_fault:
                     self.faults += 1
                 else:
                     self.notes += 1
                 yield finding
+
+    def _readable(self, folder: Path) -> Iterator[Finding]:
+        try:
+            yield from self._session(folder)
+        except OSError as error:
+            path = Path(os.fsdecode(error.filename)) if error.filename else folder
+            yield Finding(FindingKind.UNREADABLE, path, f"cannot be read: {error.strerror}")
 
     def _session(self, folder: Path) -> Iterator[Finding]:
         yield from _names(folder)

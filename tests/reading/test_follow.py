@@ -438,7 +438,7 @@ ACTIONS = st.tuples(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(actions=st.lists(ACTIONS, max_size=20))
 def test_every_record_that_was_landed_for_good_comes_once(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, int]]
@@ -465,3 +465,37 @@ def test_a_line_too_long_to_hold_comes_as_its_place(
     assert first.raw is None
     assert first.path.read_bytes()[first.start : first.stop] == line
     assert (first.record.ord, second.record.ord) == (1, 2)
+
+
+def test_a_follower_beside_a_writer_at_work_sees_every_record_once_in_order(
+    growing: Growing,
+) -> None:
+    count = 400
+    stop = threading.Event()
+
+    def write() -> None:
+        file = growing.open()
+        for ord_ in range(1, count + 1):
+            append(file, record(ord_))
+            if ord_ % 7 == 0:
+                file.seal()
+                file = growing.open()
+            elif ord_ % 31 == 0:
+                file.close()
+                (file,) = growing.recover()
+
+    writer = threading.Thread(target=write)
+    follow = Follow(growing.path)
+    assert ords(follow) == []
+    writer.start()
+    seen: list[int] = []
+    give_up = threading.Timer(30, stop.set)
+    give_up.start()
+    for landed in follow.run(stop, interval_s=0.001):
+        seen.append(int(landed.record.ord))  # type: ignore[arg-type]
+        if len(seen) == count:
+            stop.set()
+    give_up.cancel()
+    writer.join()
+    assert seen == list(range(1, count + 1))
+    assert ords(follow) == []

@@ -281,3 +281,21 @@ def test_the_digest_changes_with_any_byte(growing: Growing) -> None:
         seen.add(digest_of(find_session(growing.path, "s1")).sha256)
     changed = sum(whole[place] != ord("?") for place in places)
     assert len(seen) == changed + 1
+
+
+def test_a_folder_that_cannot_be_read_is_a_finding_and_ends_nothing(
+    growing: Growing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    growing.sealed(record(1), of=source("a"))
+    change(growing.sealed(record(1), of=source("b")), b"agent", b"angel")
+    refused = growing.folder("a") / "streams"
+
+    def listed(folder: Path) -> list[LandedName]:
+        if folder == growing.folder("a"):
+            raise PermissionError(13, "Permission denied", str(refused))
+        return landed_files(folder)
+
+    monkeypatch.setattr("collectord.reading.verify.landed_files", listed)
+    found = list(Verification(growing.path))
+    assert [finding.kind for finding in found] == [FindingKind.UNREADABLE, FindingKind.RECORD]
+    assert str(found[0]) == f"{refused}: cannot be read: Permission denied"
