@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 import pytest
 import structlog
 from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 # A busy computer is slow, not wrong: no example is timed.
 settings.register_profile("collectord", deadline=None)

@@ -87,9 +87,7 @@ class PlainAdapter:
         if re.fullmatch(r"open-.*\.jsonl", path.name):
             return Source(self.name, src, path, Kind.TRANSCRIPT, Reader.LINES)
         if path.suffix == ".jsonl":
-            return Source(
-                self.name, src, path, Kind.TRANSCRIPT, Reader.LINES, path.stem, "main"
-            )
+            return Source(self.name, src, path, Kind.TRANSCRIPT, Reader.LINES, path.stem, "main")
         return None
 
 

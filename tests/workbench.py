@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from plain import plain_plugin
-
 from collectord.config import Config, Landing, Limits
 from collectord.pipeline import Assembly, Summary, Surroundings, assemble, collect_once
+from tests.plain import plain_plugin
 
 
 class Workbench:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import click
 
+from collectord import logs
 from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
 from collectord.cli.surroundings import surroundings_of, where_looked
@@ -35,7 +36,7 @@ def command(settings: Settings, paths: tuple[Path, ...], final: bool) -> None:
     Without a PATH, the places where the agents keep their sessions. What was collected
     before and has not changed is not opened again.
     """
-    _quiet_logs(settings)
+    _configure_logs(settings)
     surroundings = surroundings_of(settings, paths)
     with assemble(surroundings) as assembly, _progress(settings) as bar:
         summary = collect_once(assembly, final=final, found=bar.found, progress=bar.advance)
@@ -48,15 +49,11 @@ def command(settings: Settings, paths: tuple[Path, ...], final: bool) -> None:
         _fail(summary)
 
 
-def _quiet_logs(settings: Settings) -> None:
-    """Say on the terminal what a person wants of one pass: warnings, unless more was asked for."""
-    if not settings.verbose and not settings.quiet:
-        settings.quiet, wanted = 1, settings.quiet
-        settings.configure_logs()
-        settings.quiet = wanted
-        settings.__dict__.pop("loaded", None)
-    else:
-        settings.configure_logs()
+def _configure_logs(settings: Settings) -> None:
+    """Show warnings only, unless more or less was asked for: the summary says the rest."""
+    log = settings.config.log
+    asked = settings.verbose or settings.quiet
+    logs.configure(log.level if asked else "warning", log.format)
 
 
 class _Progress:

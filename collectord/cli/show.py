@@ -21,11 +21,12 @@ from collectord.reading import (
     landed_bytes,
     streams,
 )
-from collectord.reading.display import blocks, inline, who
+from collectord.reading.display import blocks, inline, one_line, who
 from collectord.reading.raw import for_terminal
 
 __all__ = ["command", "write_raw"]
 
+_ASIDE_CHARACTERS = 100
 _COLOURS = {"person": "green", "agent": "cyan", "tool": "yellow"}
 
 
@@ -67,8 +68,13 @@ def command(
     for number, one in enumerate(chosen):
         if number or len(chosen) > 1 or one.id != "main":
             console.write(_styled(f"stream {inline(one.id)}", bold=True) + "\n")
+        was_aside = False
         for entry in conversation(one):
-            _write(entry, full=full)
+            is_aside = not full and all(part.k == "data" for part in entry.record.parts)
+            if was_aside and not is_aside:
+                console.write()
+            (_write_aside if is_aside else _write)(entry, full=full)
+            was_aside = is_aside
     if len(there) > len(chosen) and not settings.quiet:
         rest = [one.id for one in there if one not in chosen]
         names = ", ".join(rest[:5]) + (f" and {len(rest) - 5} more" if len(rest) > 5 else "")
@@ -86,7 +92,17 @@ def write_raw(piece: bytes) -> None:
 
 def _introduce(session: Session) -> None:
     facts = [session.id, session.header.dialect, session.label]
-    console.write(_styled(inline("  ".join(filter(None, facts))), bold=True) + "\n")
+    shown = "  ".join(inline(fact) for fact in facts if fact)
+    console.write(_styled(shown, bold=True) + "\n")
+
+
+def _write_aside(entry: Entry, *, full: bool) -> None:
+    """Write a record that holds no content, only structure, in one line."""
+    del full
+    record = entry.record
+    when = console.human_time(record.time) if record.time else ""
+    content = one_line(entry.line, characters=_ASIDE_CHARACTERS)
+    console.write(_styled("  ".join(filter(None, (who(record), inline(when), content))), dim=True))
 
 
 def _write(entry: Entry, *, full: bool) -> None:
@@ -100,9 +116,8 @@ def _write(entry: Entry, *, full: bool) -> None:
     if full:
         facts.append(f"{entry.path.name} ord {record.ord}")
     shown = "  ".join(inline(fact) for fact in facts if fact)
-    console.write(
-        f"{_styled(sender, fg=_COLOURS.get(sender), bold=True)}  {_styled(shown, dim=True)}"
-    )
+    heading = [_styled(sender, fg=_COLOURS.get(sender), bold=True), _styled(shown, dim=True)]
+    console.write("  ".join(filter(None, heading)))
     for block in blocks(entry.line, full=full):
         indent = "  "
         if block.title:

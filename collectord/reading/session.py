@@ -119,8 +119,9 @@ class Session:
 
     @cached_property
     def last_time(self) -> str:
-        """The newest time that the last records of the main stream state; "" without one."""
-        for name in reversed(self.main or self.files):
+        """The newest time that the last records of the main stream state, else of another."""
+        main = self.main
+        for name in (*main[::-1], *(name for name in self.files[::-1] if name not in main)):
             times = [record.time for record in _last_records(name) if record.time]
             if times:
                 return max(times, key=lambda time: moment(time) or _LONG_AGO)

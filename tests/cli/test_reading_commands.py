@@ -11,7 +11,7 @@ import pytest
 
 from collectord.cli.main import execute
 from collectord.sessiondata import Part
-from tests.reading.growing import Growing, append, record, source
+from tests.reading.growing import Growing, append, data_part, record, source
 
 CHECKOUT = Path(__file__).parents[2]
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
@@ -130,6 +130,19 @@ def test_no_control_character_of_the_data_is_printed(
     shown = capsys.readouterr()
     assert "\\x1b" in shown.out or "\\u001b" in shown.out
     assert not OBEYED.search(shown.out + shown.err)
+
+
+def test_what_a_runtime_keeps_for_itself_does_not_drown_the_conversation(
+    growing: Growing, capsys: Output
+) -> None:
+    asides = [record(n, from_="runtime", parts=[data_part(f'{{"n":{n}}}')]) for n in (1, 2, 4)]
+    growing.sealed(asides[0], asides[1], record(3, "hello"), asides[2])
+    assert run(growing, "show", "s1") == 0
+    lines = capsys.readouterr().out.split("\n")
+    one, two, three = (f'runtime  [data] {{"n":{n}}}' for n in (1, 2, 4))
+    assert lines[2:] == [one, two, "", "agent", "  hello", "", three, ""]
+    assert run(growing, "show", "s1", "--full") == 0
+    assert '    {"n":1}\n' in capsys.readouterr().out
 
 
 def test_show_as_json_prints_the_lines_as_landed(growing: Growing, capsysbinary: object) -> None:

@@ -5,10 +5,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from landed import check_numbers, leftovers, places_of
-from workbench import Workbench, lines
 
 from collectord.landing import LandingRoot
+from tests.landed import check_numbers, leftovers, places_of
+from tests.workbench import Workbench, lines
 
 
 def growing(bench: Workbench) -> Path:

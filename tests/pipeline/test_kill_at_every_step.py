@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from crash import killed_at
-from landed import check_numbers, leftovers, places_of, records_of
-from workbench import Workbench, lines
 
 from collectord.pipeline import collect_once
 from collectord.sessiondata import encode
+from tests.crash import killed_at
+from tests.landed import check_numbers, leftovers, places_of, records_of
+from tests.workbench import Workbench, lines
 
 
 def live(bench: Workbench) -> None:

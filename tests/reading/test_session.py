@@ -60,6 +60,14 @@ def test_the_newest_time_counts_not_the_greatest_text(growing: Growing) -> None:
     assert session.last_time == "2026-01-01T09:00:00-05:00"
 
 
+def test_where_the_main_stream_states_no_time_another_one_does(growing: Growing) -> None:
+    growing.sealed(record(1))
+    growing.sealed(record(1, time="2026-01-01T09:00:00Z"), of=source(stream="child"))
+    growing.sealed(record(1), of=source(stream="child", kind=Kind.AGENT_META, src="m"))
+    (session,) = sessions(growing.path)
+    assert session.last_time == "2026-01-01T09:00:00Z"
+
+
 def test_the_id_comes_from_the_header_not_from_the_folder(growing: Growing) -> None:
     growing.sealed(record(1), of=source("äö/ü"))
     folder = growing.folder("äö/ü")

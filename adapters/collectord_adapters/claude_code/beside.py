@@ -68,7 +68,8 @@ def take_tool_use_result(raw: Raw, draft: Draft) -> tuple[str, ToolUseResult]:
     only = results[0] if len(results) == 1 else None
     if isinstance(value, dict):
         if only is not None and only.data is UNSET:
-            only.data = Part(k="data", data=raw).data
+            # An empty object says nothing, and the format writes no empty field.
+            only.data = raw if value else UNSET
             only.bytes = only.bytes or len(raw)
             return "part", said
     elif value is None:

@@ -11,7 +11,7 @@ Source: docs/dialects/claude-code.md, "Content to parts".
 from collections.abc import Callable
 from typing import Final
 
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from collectord.sessiondata import Dropped, Part, State
 from collectord.sessiondata.rawjson import NotStrict, array, object_of, string
@@ -170,40 +170,48 @@ def _redacted_thinking(block: _Block) -> Part:
 
 
 def _call(block: _Block) -> Part:
-    part = Part(
+    value = block.found.get("input", NULL)
+    given = value != NULL
+    return Part(
         k="call",
         id=block.text("id"),
         name=block.text("name"),
+        data=_strict(value) if given else UNSET,
         state=State.AVAILABLE,
-        bytes=0,
+        bytes=len(value) if given else 0,
     )
-    value = block.found.get("input")
-    if value is not None and value != NULL:
-        part.data = _strict(value)
-        part.bytes = len(value)
-    return part
 
 
 def _result(block: _Block) -> Part:
-    part = Part(k="result", of=block.text("tool_use_id"), state=State.AVAILABLE, bytes=0)
+    failed = None
     value = block.found.get("is_error")
     if value in _BOOLEANS:
-        part.failed = value == TRUE
+        failed = value == TRUE
     elif value is not None and value != NULL:
         block.odd.add("is_error")
-    content = block.found.get("content")
-    if content is None or content == NULL:
-        return part
+    text, data, size = _result_content(block.found.get("content", NULL))
+    return Part(
+        k="result",
+        of=block.text("tool_use_id"),
+        text=text,
+        data=data,
+        failed=failed,
+        state=State.AVAILABLE,
+        bytes=size,
+    )
+
+
+def _result_content(content: Raw) -> tuple[str, Raw | UnsetType, int]:
+    """Return (text, data, bytes) of a result: data only where there is more than text."""
+    if content == NULL:
+        return "", UNSET, 0
     try:
-        part.text = string(content)
+        text = string(content)
     except NotStrict:
-        part.text, is_text = _joined(content)
+        text, is_text = _joined(content)
         if not is_text:
-            part.data = _strict(content)
-            part.bytes = len(content)
-            return part
-    part.bytes = _utf8_bytes(part.text)
-    return part
+            return text, _strict(content), len(content)
+    return text, UNSET, _utf8_bytes(text)
 
 
 def _joined(content: Raw) -> tuple[str, bool]:
