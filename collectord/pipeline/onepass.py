@@ -107,8 +107,8 @@ def _one(collector: Collector, source: Source, summary: Summary, *, final: bool)
     """Read one source to its end; return whether it must be looked at again a little later."""
     try:
         more = True
-        again = False
-        opened = False
+        again = opened = False
+        before = summary.records
         while more:
             outcome = collector.visit(source, final=final)
             more = outcome.more
@@ -126,7 +126,8 @@ def _one(collector: Collector, source: Source, summary: Summary, *, final: bool)
         summary.opened += 1
         row = collector.cuts.row(source.adapter, source.src)
         if row is not None and row.session:
-            summary.sessions.add(row.session)
+            if summary.records > before:
+                summary.sessions.add(row.session)
             summary.pending += row.pending_bytes > 0
     return again
 
