@@ -31,8 +31,8 @@ def no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Growing:
-    return Growing(tmp_path / "root")
+def growing(quick_tmp: Path) -> Growing:
+    return Growing(quick_tmp / "root")
 
 
 def run(growing: Growing, *arguments: str) -> int:

@@ -17,8 +17,8 @@ from tests.reading.growing import Growing, append, cut_to, record, source
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Growing:
-    return Growing(tmp_path / "root")
+def growing(quick_tmp: Path) -> Growing:
+    return Growing(quick_tmp / "root")
 
 
 def ords(follow: Follow) -> list[int]:

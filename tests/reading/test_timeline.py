@@ -21,8 +21,8 @@ from tests.reading.growing import Growing, append, record, source
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Growing:
-    return Growing(tmp_path / "root")
+def growing(quick_tmp: Path) -> Growing:
+    return Growing(quick_tmp / "root")
 
 
 def shown(growing: Growing, *, once: bool = True) -> list[str]:

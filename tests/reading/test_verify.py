@@ -14,8 +14,8 @@ from tests.reading.growing import Growing, append, cut_to, record, source
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Growing:
-    return Growing(tmp_path / "root")
+def growing(quick_tmp: Path) -> Growing:
+    return Growing(quick_tmp / "root")
 
 
 def kinds(growing: Growing, **more: object) -> list[FindingKind]:
