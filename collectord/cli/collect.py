@@ -27,9 +27,10 @@ _SHOWN = 10
     )
 )
 @click.option("--final", is_flag=True, help="The sources are finished: take unfinished last lines.")
+@click.option("--or-demo", is_flag=True, help="Where no session is found, play the demo instead.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @common_options
-def command(settings: Settings, paths: tuple[Path, ...], final: bool) -> None:
+def command(settings: Settings, paths: tuple[Path, ...], final: bool, or_demo: bool) -> None:
     """
     Collect what is there, once, then exit.
 
@@ -41,6 +42,13 @@ def command(settings: Settings, paths: tuple[Path, ...], final: bool) -> None:
     with assemble(surroundings) as assembly, _progress(settings) as bar:
         summary = collect_once(assembly, final=final, found=bar.found, progress=bar.advance)
         root = assembly.root.path
+    if or_demo and not summary.sources:
+        from collectord.cli.demo import perform
+
+        if not settings.json:
+            console.write(f"No sessions found: {where_looked(surroundings)}.\n")
+        perform(settings)
+        return
     if settings.json:
         console.write_json(_as_json(summary, root))
     elif not settings.quiet:

@@ -90,6 +90,33 @@ def test_it_leaves_nothing_behind_and_sums_up_in_json(tmp_path: Path) -> None:
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+def collect_or_demo(tmp_path: Path) -> str:
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "collectord", "collect", "--or-demo"],
+        env={**environment(tmp_path / "tmp"), "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_collect_plays_it_only_where_no_session_is_found(tmp_path: Path) -> None:
+    said = collect_or_demo(tmp_path)
+    assert said.startswith("No sessions found: looked in ")
+    assert "none missing, none twice." in said
+    project = tmp_path / "home" / ".claude" / "projects" / "-a"
+    project.mkdir(parents=True)
+    line = '{"type":"mode","mode":"normal"}\n'
+    (project / "5e7a1c90-3f2b-4d68-9a41-0c8de2b7f613.jsonl").write_text(line)
+    said = collect_or_demo(tmp_path)
+    assert said.startswith("1 record of 1 session") or said.startswith("1 records of 1 session")
+    assert "demo" not in said
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_end_in_the_middle_is_quiet_and_leaves_nothing(
     tmp_path: Path, number: signal.Signals
