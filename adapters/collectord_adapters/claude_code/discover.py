@@ -139,7 +139,7 @@ def roots_at(path: Path) -> list[Path]:
         return []
     if _holds_projects(path):
         return [path]
-    return list(_roots_below(path))
+    return sorted(_roots_below(path))
 
 
 def _root_above(path: Path) -> Path | None:
@@ -190,7 +190,7 @@ def _holds_sessions(folder: Path) -> bool:
 
 
 def _roots_below(top: Path) -> Iterator[Path]:
-    """Yield the ``projects`` folders below *top*, the nearest first."""
+    """Yield the ``projects`` folders below *top*."""
     waiting = deque([(top, 0)])
     left = _WALK_ENTRIES
     while waiting and left > 0:
