@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectord.adapter import Plugin
-from collectord.pipeline import Surroundings, discover
+from collectord.audit import AuditKind, against_sources
+from collectord.pipeline import Surroundings
 from collectord_adapters.claude_code import ADAPTER
+from tests.audit.audited import AccountingAdapter
 from tests.landed import Place, check_numbers, leftovers, places_of
-from tests.plain import plain_plugin
 from tests.workbench import Workbench, lines
 
 MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
@@ -39,7 +40,10 @@ class Bench(Workbench):
         self._copy = tmp / "older"
 
     def surroundings(self) -> Surroundings:
-        plugins = [plain_plugin(self.sources), Plugin("claude-code", ADAPTER, "tests 0")]
+        plugins = [
+            Plugin("plain", AccountingAdapter(self.sources), "tests 0"),
+            Plugin("claude-code", ADAPTER, "tests 0"),
+        ]
         environ = {"CLAUDE_CONFIG_DIR": str(self.claude.parent)}
         return Surroundings(self.config, self.state, plugins, (), environ, self.sources)
 
@@ -61,25 +65,30 @@ class Bench(Workbench):
     def visit_without_sealing(self) -> None:
         """What a daemon does that is killed while a cut grows."""
         with self.process() as assembly:
-            for source, _ in discover(assembly):
+            for source, _ in discover(assembly.roots, assembly.root).values():
                 assembly.collector.visit(source)
 
     def landed(self, src: str) -> list[Place]:
         return places_of(self.root, src)
 
     def check(self) -> None:
-        """Assert what holds at any time: nothing twice, and the numbers without a gap."""
+        """Assert what holds after a pass: nothing twice, numbers without a gap, a clean audit."""
         check_numbers(self.root)
-        by_src: dict[str, list[Place]] = {}
-        for src in {path.relative_to(self.sources).as_posix() for path in self.files()}:
-            by_src[src] = self.landed(src)
-        for src, places in by_src.items():
-            if not src.endswith(".doc.json"):
+        for path in self.files():
+            if path.name.endswith(".jsonl"):
+                places = self.landed(path.relative_to(self.sources).as_posix())
                 keys = [(place.ord, place.sha) for place in places]
-                assert len(keys) == len(set(keys)), src
+                assert len(keys) == len(set(keys)), path
+        audit = against_sources(self.surroundings())
+        for source in audit:
+            odd = [found for found in source.findings if found.is_fault]
+            odd += [found for found in source.findings if found.kind is AuditKind.BEHIND]
+            assert odd == []
+        assert audit.landed == audit.records
+        assert audit.total.difference == 0
 
     def files(self) -> list[Path]:
-        return [path for path in self.sources.rglob("*") if path.is_file()]
+        return [path for path in sorted(self.sources.rglob("*")) if path.is_file()]
 
 
 def in_one_pass(tmp: Path, data: bytes, name: str = "s.jsonl") -> list[Place]:
@@ -192,7 +201,7 @@ def test_whatever_becomes_of_the_store(steps: list[tuple[str, int]], file_bytes:
         bench.write("s.jsonl", data)
         bench.collect()
         assert bench.landed("s.jsonl") == in_one_pass(tmp, data)
-        check_numbers(bench.root)
+        bench.check()
         assert leftovers(bench.root) == []
         assert bench.collect().records == 0
 
@@ -272,7 +281,7 @@ def test_moved_to_another_project_it_goes_on(bench: Bench) -> None:
         bench.step()
         bench.step()
     assert [place.ord for place in places_of(bench.root)] == [1, 2, 3, 4, 5, 6]
-    check_numbers(bench.root)
+    bench.check()
 
 
 def test_moved_twice_and_then_rewritten_nothing_lands_twice(bench: Bench) -> None:
@@ -363,7 +372,7 @@ def test_a_document_that_changes_and_changes_back(bench: Bench) -> None:
         bench.step()
     one, two, three = bench.landed("a.doc.json")
     assert one == three != two
-    check_numbers(bench.root)
+    bench.check()
 
 
 def test_two_sources_of_one_session_share_its_numbers(bench: Bench) -> None:

@@ -21,7 +21,7 @@ from structlog.typing import FilteringBoundLogger
 from collectord.adapter import Source
 from collectord.config import Config
 from collectord.errors import CollectordError
-from collectord.pipeline import Collector, SourceQueue
+from collectord.pipeline import Collector, Lane, SourceQueue
 
 __all__ = ["Desk"]
 
@@ -60,6 +60,10 @@ class Desk:
         self._due[(source.adapter, source.src)] = (time.monotonic() + seconds, source)
         self._due_changed.set()
 
+    def is_followed(self, source: Source) -> bool:
+        """Return whether the newest cut of *source* is growing."""
+        return (source.adapter, source.src) in self._collector.cuts.tracks
+
     def tracked_below(self, path: str) -> list[Source]:
         """Return the sources being collected whose path is *path* or below it."""
         prefix = path.rstrip("/") + "/"
@@ -74,8 +78,7 @@ class Desk:
         async with anyio.create_task_group() as group:
             group.start_soon(self._wake_due)
             while True:
-                source, live = await self._queue.take()
-                await self._visit(source, live=live)
+                await self._visit(*await self._queue.take())
 
     async def seal_forever(self) -> None:
         """Seal cuts that are idle or old; never returns."""
@@ -118,16 +121,17 @@ class Desk:
         except (OSError, CollectordError) as error:
             log.error("source.failed", reason=str(error))
 
-    async def _visit(self, source: Source, *, live: bool) -> None:
+    async def _visit(self, source: Source, lane: Lane) -> None:
         key = (source.adapter, source.src)
+        visit = self._collector.visit if lane is not Lane.BACKFILL else self._collector.backfill
         try:
-            outcome = await self._do(partial(self._collector.visit, source))
+            outcome = await self._do(partial(visit, source))
         except (OSError, CollectordError) as error:
             await self._put_off(source, error)
             return
         self._delays.pop(key, None)
         if outcome.more:
-            self._queue.put(source, live=live)
+            self._queue.put(source, lane)
         elif outcome.again_s > 0:
             self.later(source, outcome.again_s)
         if outcome.opened:
@@ -152,7 +156,7 @@ class Desk:
             for key, (at, source) in list(self._due.items()):
                 if at <= now:
                     del self._due[key]
-                    self._queue.put(source, live=True)
+                    self._queue.put(source, Lane.NEW)
             left = min((at for at, _ in self._due.values()), default=None)
             if left is None:
                 await self._due_changed.wait()

@@ -21,8 +21,7 @@ from structlog.typing import FilteringBoundLogger
 from collectord.adapter import Source
 from collectord.daemon.desk import Desk
 from collectord.errors import CollectordError
-from collectord.pipeline import AdapterRoot, Assembly, SourceQueue
-from collectord.sources import Stat
+from collectord.pipeline import Assembly, Found, Lane, SourceQueue, discover
 from collectord.watch import ChangedPaths, is_remote, walk, watch_root
 
 __all__ = ["Lookout"]
@@ -53,7 +52,7 @@ class Lookout:
         self._desk = desk
         self._config = assembly.surroundings.config
         self._watched: dict[Path, _Watched] = {}
-        self._seen: dict[_Key, tuple[Source, Stat]] = {}
+        self._seen: dict[_Key, Found] = {}
 
     async def pump_forever(self) -> None:
         """Turn marked paths into sources to visit; never returns."""
@@ -98,12 +97,13 @@ class Lookout:
         if settle > 0:
             self._desk.later(source, settle)
         else:
-            self._queue.put(source, live=True)
+            followed = self._desk.is_followed(source)
+            self._queue.put(source, Lane.FOLLOWED if followed else Lane.NEW)
 
     async def _look_into(self, path: Path) -> None:
         """A folder came, went or was renamed: its files are found, and those that left it."""
         for source in self._desk.tracked_below(os.fspath(path)):
-            self._queue.put(source, live=True)
+            self._queue.put(source, Lane.FOLLOWED)
         if await to_thread.run_sync(path.is_dir):
             for found, _ in await to_thread.run_sync(lambda: list(walk(path))):
                 source_below = self._assembly.roots.locate(found)
@@ -154,23 +154,12 @@ class Lookout:
 
     async def _walk_all(self) -> None:
         """Ask for a visit of every source whose figures changed since the last walk."""
-        found = await to_thread.run_sync(_walked, self._assembly.roots.all)
+        found = await to_thread.run_sync(discover, self._assembly.roots, self._assembly.root)
         for key, (source, stat) in found.items():
             known = self._seen.get(key)
-            if known is None or known[1] != stat:
-                self._queue.put(source, live=known is not None)
+            if known is None or known.stat != stat:
+                self._queue.put(source, Lane.BACKFILL if known is None else Lane.NEW)
         for key, (source, _) in self._seen.items():
             if key not in found:
-                self._queue.put(source, live=False)
+                self._queue.put(source, Lane.BACKFILL)
         self._seen = found
-
-
-def _walked(roots: tuple[AdapterRoot, ...]) -> dict[_Key, tuple[Source, Stat]]:
-    found: dict[_Key, tuple[Source, Stat]] = {}
-    for root in roots:
-        for top in root.tops:
-            for path, stat in walk(top):
-                source = root.locate(path)
-                if source is not None:
-                    found.setdefault((source.adapter, source.src), (source, stat))
-    return found

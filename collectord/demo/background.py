@@ -108,7 +108,9 @@ class Background:
 
     def _last_words(self) -> str:
         lines = self._log.read_text("utf-8", "replace").split("\n")
-        return next((line for line in reversed(lines) if line.strip()), "it said nothing")
+        said = [line for line in lines if line.strip()]
+        errors = [line for line in said if line.startswith("collectord: ")]
+        return (errors or said or ["it said nothing"])[-1].removeprefix("collectord: ")
 
 
 def _environment(given: Mapping[str, str], home: Path) -> dict[str, str]:

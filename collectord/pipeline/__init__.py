@@ -2,9 +2,10 @@
 
 from collectord.pipeline.assembly import Assembly, Surroundings, assemble, landing_root
 from collectord.pipeline.collector import Collector
-from collectord.pipeline.onepass import Failure, Summary, collect_once, discover
+from collectord.pipeline.discovery import Found, discover
+from collectord.pipeline.onepass import Failure, Summary, collect_once
 from collectord.pipeline.outcome import Outcome
-from collectord.pipeline.queue import SourceQueue
+from collectord.pipeline.queue import Lane, SourceQueue
 from collectord.pipeline.roots import AdapterRoot, Roots, find_roots
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Assembly",
     "Collector",
     "Failure",
+    "Found",
+    "Lane",
     "Outcome",
     "Roots",
     "SourceQueue",

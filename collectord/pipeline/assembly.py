@@ -6,9 +6,9 @@ The lock is taken first and given back last: while it is held, nobody else write
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from collectord.adapter import Plugin
 from collectord.config import Config
@@ -20,6 +20,14 @@ from collectord.pipeline.witness import SourceWitness
 from collectord.state import RootLock, Store, store_path
 
 __all__ = ["Assembly", "Surroundings", "assemble", "landing_root"]
+
+
+_MOST_TRACKS: Final = 512
+_LEAST_TRACKS: Final = 8
+_DESCRIPTORS: Final = 3
+"""What a followed source may hold: itself, its open file, and one of them anew."""
+_SPARE: Final = 128
+"""For the store, the watchers, seals under way and the standard library."""
 
 
 class Surroundings(NamedTuple):
@@ -63,6 +71,22 @@ def landing_root(config: Config) -> LandingRoot:
     return LandingRoot(config.landing.root.expanduser(), modes, durable=durable)
 
 
+def _max_tracks() -> int:
+    """Return how many sources may be followed at a time, with as many descriptors as there may be."""
+    try:
+        import resource  # noqa: PLC0415 - absent on Windows
+    except ImportError:
+        return _MOST_TRACKS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_TRACKS * _DESCRIPTORS + _SPARE
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        raised = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+    return max(_LEAST_TRACKS, min(_MOST_TRACKS, (soft - _SPARE) // _DESCRIPTORS))
+
+
 @contextmanager
 def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
     """
@@ -83,7 +107,8 @@ def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
             witness = SourceWitness(roots, config.limits.convert_bytes)
             cuts = Cuts(root, store, config, witness)
             try:
-                yield Assembly(root, store, roots, Collector(cuts, roots, config), surroundings)
+                collector = Collector(cuts, roots, config, max_tracks=_max_tracks())
+                yield Assembly(root, store, roots, collector, surroundings)
             finally:
                 cuts.close()
         finally:

@@ -46,14 +46,19 @@ log: FilteringBoundLogger = structlog.get_logger()
 VERSION_EVERY_S: Final = 1.0
 """At most one version of a document lands in this time."""
 
+_VERSIONS: Final = 256
+
 
 class Collector:
     """Turns sources into landed records, one visit at a time."""
 
-    def __init__(self, cuts: Cuts, roots: Roots, config: Config) -> None:
+    def __init__(self, cuts: Cuts, roots: Roots, config: Config, *, max_tracks: int = 256) -> None:
+        """Follow at most *max_tracks* sources at a time: each holds two descriptors."""
         self.cuts = cuts
         self.roots = roots
         self._config = config
+        self._max_tracks = max_tracks
+        self._versions: dict[tuple[str, str], float] = {}
         self._admission = Admission(cuts, roots)
 
     def visit(self, source: Source, *, final: bool = False) -> Outcome:
@@ -100,9 +105,11 @@ class Collector:
                     return Outcome(note=admitted)
                 track = admitted
                 session = track.source.session
+                self._make_room(track)
                 known = row.stat if row is not None else None
             else:
                 known = track.checked
+                self.cuts.tracks[key] = self.cuts.tracks.pop(key)  # the latest last
                 self._take_descriptor(track, fd, adapter)
             return self._read(track, known, adapter, final=final)
         except (OSError, CollectordError) as error:
@@ -112,6 +119,16 @@ class Collector:
             # The per-source boundary: one source's surprise must not end the others.
             self.cuts.give_up(session, error)
             raise SourceUnexpected(source.path, error) from error
+
+    def backfill(self, source: Source) -> Outcome:
+        """Visit a source that a walk found; one that has been quiet for long is sealed at once."""
+        outcome = self.visit(source)
+        track = self.cuts.tracks.get((source.adapter, source.src))
+        if track is not None and track.stat is not None and not outcome.more:
+            quiet_s = time.time() - track.stat.mtime_ns / 1e9
+            if quiet_s > self._config.landing.seal_after_idle_s:
+                self._release(track)
+        return outcome
 
     def settled(self, source: Source) -> None:
         """Seal the cut of *source* and forget it: it has been read to its end in a single pass."""
@@ -167,6 +184,14 @@ class Collector:
         except (OSError, CollectordError) as error:
             self.cuts.give_up(track.source.session, error)
             raise
+
+    def _make_room(self, newest: Track) -> None:
+        """Seal what was visited longest ago, when too many sources are followed."""
+        while len(self.cuts.tracks) > self._max_tracks:
+            oldest = next(iter(self.cuts.tracks.values()))
+            if oldest is newest:
+                break
+            self._release(oldest)
 
     def _take_descriptor(self, track: Track, fd: int, adapter: Adapter) -> None:
         """Go on with *fd*; where it is another file than the held one, finish that first."""
@@ -283,9 +308,10 @@ class Collector:
         return history(track.source, track.session, track.fd, self.roots)
 
     def _read_document(self, track: Track, now: Stat, adapter: Adapter, *, final: bool) -> Outcome:
-        since = time.monotonic() - track.landed_at_s
-        if track.landed_at_s and since < VERSION_EVERY_S and not final:
-            track.stat = None
+        key = track.key
+        since = time.monotonic() - self._versions.get(key, -VERSION_EVERY_S)
+        if since < VERSION_EVERY_S and not final:
+            self.cuts.drop(track)
             return Outcome(again_s=VERSION_EVERY_S - since)
         version = read_document(
             track.fd, convert_bytes=self._config.limits.convert_bytes, final=final
@@ -295,12 +321,20 @@ class Collector:
         landed = 0
         if raw is not None and not _is_last(track, raw.size, raw.sha):
             landed = self.cuts.land(track, [raw], Cursor(1, raw.size), adapter)
-            track.landed_at_s = time.monotonic()
+            self._note_version(key)
         track.stat = now if raw is not None or version.wait_s == 0 else None
-        self.cuts.seal(track)
-        self.cuts.note(track)
+        self.cuts.release(track)
         read = raw.size if landed and raw is not None else 0
         return Outcome(landed, read, again_s=version.wait_s)
+
+    def _note_version(self, key: tuple[str, str]) -> None:
+        """Remember when a version landed, as long as that matters."""
+        now = time.monotonic()
+        if len(self._versions) >= _VERSIONS:
+            self._versions = {
+                k: at for k, at in self._versions.items() if now - at < VERSION_EVERY_S
+            }
+        self._versions[key] = now
 
 
 def _is_unchanged(track: Track | None, row: SourceRow | None, now: Stat, *, final: bool) -> bool:

@@ -14,10 +14,10 @@ from collectord.adapter import Source
 from collectord.errors import CollectordError
 from collectord.pipeline.assembly import Assembly
 from collectord.pipeline.collector import Collector
+from collectord.pipeline.discovery import discover
 from collectord.sources import STABLE_S
-from collectord.watch import walk
 
-__all__ = ["Failure", "Summary", "collect_once", "discover"]
+__all__ = ["Failure", "Summary", "collect_once"]
 
 _COMMIT_EVERY: Final = 64
 _MAX_WAIT_S: Final = 3.0
@@ -51,18 +51,6 @@ class Summary:
     seconds: float = 0.0
 
 
-def discover(assembly: Assembly) -> list[tuple[Source, int]]:
-    """Return every source below the roots with its size in bytes, each once."""
-    found: dict[tuple[str, str], tuple[Source, int]] = {}
-    for root in assembly.roots.all:
-        for top in root.tops:
-            for path, stat in walk(top):
-                source = root.locate(path)
-                if source is not None:
-                    found.setdefault((source.adapter, source.src), (source, stat.size))
-    return list(found.values())
-
-
 def collect_once(
     assembly: Assembly,
     *,
@@ -84,21 +72,21 @@ def collect_once(
     summary = Summary()
     for error in collector.recover_open():
         summary.failures.append(Failure("", str(error)))
-    sources = discover(assembly)
+    sources = discover(assembly.roots, assembly.root)
     summary.sources = len(sources)
-    found(len(sources), sum(size for _, size in sources))
+    found(len(sources), sum(stat.size for _, stat in sources.values()))
     waiting: list[Source] = []
-    for number, (source, size) in enumerate(sources, 1):
+    for number, (source, stat) in enumerate(sources.values(), 1):
         if _one(collector, source, summary, final=final):
             waiting.append(source)
-        progress(1, size)
+        progress(1, stat.size)
         if number % _COMMIT_EVERY == 0:
             collector.cuts.commit()
     if waiting:
         time.sleep(min(_MAX_WAIT_S, STABLE_S))
         for source in waiting:
             _one(collector, source, summary, final=final)
-    _finish(assembly, {(source.adapter, source.src) for source, _ in sources}, summary)
+    _finish(assembly, set(sources), summary)
     summary.seconds = time.monotonic() - started
     return summary
 

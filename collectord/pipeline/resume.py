@@ -10,7 +10,7 @@ Source: docs/format.md, "Exactly once" and "Sources".
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import structlog
@@ -72,24 +72,48 @@ def resume(
 
 
 def history(source: Source, session: LandedSession, fd: int, roots: Roots) -> list[LandedFile]:
-    """Return the files of *source*, those from before it was moved included, oldest first."""
-    own = session.files_of(source.adapter, source.src)
-    first = next((link for file in own for link in _links(file, 1, end=False)), None)
-    if first is not None and first.ord == 1:
-        return own
-    before: tuple[Anchor, list[LandedFile]] | None = None
-    for src, theirs in session.neighbours(source).items():
-        files = [file for file in theirs if not own or file.seq < own[0].seq]
-        last = session.last_of(files)
-        if last is None or (before is not None and before[0].ord >= last[1].ord):
+    """
+    Return the files of *source*, those from before it was moved included, oldest first.
+
+    A source may have been moved more than once: it is followed back to its first record.
+    """
+    files = session.files_of(source.adapter, source.src)
+    others = session.neighbours(source)
+    while others:
+        first = next((link for file in files for link in _links(file, 1, end=False)), None)
+        if first is not None and first.ord == 1:
+            break
+        before = _before(source, session, files, first, others, fd, roots)
+        if before is None:
+            break
+        moved = others.pop(before)
+        files = [file for file in moved if not files or file.seq < files[0].seq] + files
+    return files
+
+
+def _before(
+    source: Source,
+    session: LandedSession,
+    files: Sequence[LandedFile],
+    first: Anchor | None,
+    others: Mapping[str, Sequence[LandedFile]],
+    fd: int,
+    roots: Roots,
+) -> str | None:
+    """Return the ``src`` under which what is before *first* (the first of *files*) was landed."""
+    best: tuple[int, str] | None = None
+    for src, theirs in others.items():
+        earlier = [file for file in theirs if not files or file.seq < files[0].seq]
+        last = session.last_of(earlier)
+        if last is None or (best is not None and best[0] >= last[1].ord):
             continue
         if first is not None:
             fits = last[1].ord < first.ord and last[1].off + last[1].size < first.off
         else:
-            fits = _is_moved(src, source, files, fd, roots)
+            fits = _is_moved(src, source, earlier, fd, roots)
         if fits:
-            before = (last[1], files)
-    return (before[1] if before is not None else []) + own
+            best = (last[1].ord, src)
+    return best[1] if best is not None else None
 
 
 def chain_set(files: Iterable[LandedFile]) -> dict[int, set[str]]:

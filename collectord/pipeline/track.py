@@ -51,8 +51,6 @@ class Track:
     generation: int = 0
     pending_bytes: int = 0
     scanned_to: int = 0
-    landed_at_s: float = 0.0
-    """When a version of a document was last landed, on the monotonic clock."""
 
     @property
     def key(self) -> tuple[str, str]:
