@@ -65,8 +65,10 @@ class Bench(Workbench):
     def visit_without_sealing(self) -> None:
         """What a daemon does that is killed while a cut grows."""
         with self.process() as assembly:
-            for source, _ in discover(assembly.roots, assembly.root).values():
-                assembly.collector.visit(source)
+            for path in self.files():
+                source = assembly.roots.locate(path)
+                if source is not None:
+                    assembly.collector.visit(source)
 
     def landed(self, src: str) -> list[Place]:
         return places_of(self.root, src)
