@@ -68,9 +68,10 @@ class Home:
                 ] += 1
         return found
 
-    def files(self) -> list[Path]:
-        """Return the landed files, sealed or growing, each once."""
-        names = {*self.root.rglob("*.sd"), *self.root.rglob("*.sd.open")}
+    def files(self, session: str = "") -> list[Path]:
+        """Return the landed files (of one session), sealed or growing, each once."""
+        top = self.root / session
+        names = {*top.rglob("*.sd"), *top.rglob("*.sd.open")}
         return sorted(name for name in names if name.with_suffix("") not in names)
 
     def still_open(self) -> list[Path]:
