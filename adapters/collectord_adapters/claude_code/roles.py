@@ -69,6 +69,8 @@ _RESULT_MEMBERS: Final = (
 )
 _TRIGGERS: Final = {"human": "external", "task-notification": "notification"}
 _FROM: Final = {"assistant": From.AGENT, "user": From.EXTERNAL}
+_SPEAKING_TYPES: Final = frozenset({"assistant", "user", "attachment"})
+"""Record types that a record's other fields say; another type's name is a fact of its own."""
 _TIMELESS: Final = frozenset({Kind.AGENT_META, Kind.WORKFLOW_MANIFEST})
 """Kinds whose records carry no time (the format's page): a file of them has no time range."""
 
@@ -247,7 +249,10 @@ def _time(draft: Draft, path: str, value: Raw) -> str:
 
 
 def _type(draft: Draft, path: str, value: Raw) -> str:
-    return "role" if draft.type or value in SAYS_NOTHING else draft.leave(path, value)
+    if draft.type in _SPEAKING_TYPES or value in SAYS_NOTHING:
+        return "role"
+    # Of a type that nobody has heard of, `from` says "runtime" and no more.
+    return draft.keep(path, value) if draft.type else draft.leave(path, value)
 
 
 def _flag(draft: Draft, path: str, value: Raw) -> str:

@@ -259,6 +259,7 @@ TRAILING: list[tuple[dict[str, object], dict[str, object] | None]] = [
     ({"requestId": "r", "origin": {"kind": "cron"}}, {"requestId": "r", "origin": {"kind": "cron"}}),
     ({"requestId": None, "sessionId": None, "todos": [], "error": ""}, {"todos": [], "error": ""}),
     ({"cwd": "/w", "gitBranch": None, "requestId": "r", "version": "2"}, {"cwd": "/w", "version": "2", "requestId": "r"}),
+    ({"type": "novel"}, {"type": "novel", "message.role": "user"}),
     ({"agentName": "n", "subtype": "s", "logicalParentUuid": "u"}, {"agentName": "n", "subtype": "s", "logicalParentUuid": "u"}),
 ]  # fmt: skip
 
