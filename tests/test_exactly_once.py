@@ -304,6 +304,34 @@ def test_moved_twice_and_then_rewritten_nothing_lands_twice(bench: Bench) -> Non
     assert [ord_ for ord_, _ in keys] == [1, 2, 3, 4, 5, 4, 6]
 
 
+def test_moved_away_and_back_it_goes_on(bench: Bench) -> None:
+    bench.write("a/s.jsonl", lines(1, 3))
+    bench.step()
+    (bench.sources / "b").mkdir()
+    for number, (here, there) in enumerate([("a", "b"), ("b", "a"), ("a", "b"), ("b", "a")], 4):
+        (bench.sources / here / "s.jsonl").rename(bench.sources / there / "s.jsonl")
+        bench.append(f"{there}/s.jsonl", lines(number, number))
+        bench.step()
+        bench.step()
+        assert [place.ord for place in places_of(bench.root)] == list(range(1, number + 1))
+    bench.check()
+
+
+def test_rewritten_and_then_moved_it_goes_on(bench: Bench) -> None:
+    bench.write("a/s.jsonl", lines(1, 4))
+    bench.step()
+    bench.write("a/s.jsonl", lines(1, 2) + b'{"n":"other"}\n' + lines(4, 5))
+    bench.step()
+    (bench.sources / "b").mkdir()
+    (bench.sources / "a/s.jsonl").rename(bench.sources / "b/s.jsonl")
+    bench.step()
+    bench.append("b/s.jsonl", lines(6, 6))
+    bench.step()
+    bench.step()
+    assert [place.ord for place in places_of(bench.root)] == [1, 2, 3, 4, 3, 5, 6]
+    bench.check()
+
+
 def test_moved_without_a_change_nothing_lands(bench: Bench) -> None:
     path = bench.write("a/s.jsonl", lines(1, 3))
     bench.step()

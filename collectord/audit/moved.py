@@ -1,16 +1,16 @@
 """
 Where a source that was moved landed before: under paths that are no longer there.
 
-The first record of a source's own files is its first, unless it was moved; then what is
-before it landed under another path of the same session and stream. A source may have
-been moved more than once.
+What landed of a source has no hole, unless it was moved: then what is missing before its
+first record, between two of its files (it was moved away and back) or after its last one
+landed under other paths of the same session and stream, between the same numbers.
 
 Source: docs/format.md, "Sources": "old path gone, and a new path's lines begin with its
 landed chain".
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from collectord.adapter import Reader, Source
@@ -24,10 +24,12 @@ __all__ = ["Moves"]
 _Stream = tuple[str, str, str, str, str]
 
 
-class _Before(NamedTuple):
-    key: Key
-    last: Anchor
+class _Span(NamedTuple):
+    """Files of one source with successive numbers, and the first and last record in them."""
+
     cuts: list[Cut]
+    first: Anchor
+    last: Anchor
 
 
 class Moves:
@@ -44,54 +46,52 @@ class Moves:
 
     def history(self, source: Source, own: Sequence[Cut], fd: int) -> list[Cut]:
         """Return the files of *source* (open as *fd*), those from before it was moved included."""
+        stream = (source.adapter, source.session, source.kind.value, source.stream, source.batch)
+        own_key = (source.adapter, source.src)
+        others = [key for key in self._streams.get(stream, ()) if key != own_key]
         cuts = list(own)
-        stream = (
-            source.adapter,
-            source.session,
-            source.kind.value,
-            source.stream,
-            source.batch,
-        )
-        seen = {(source.adapter, source.src)}
+        if not others or (cuts and source.reader is Reader.DOCUMENT):
+            return cuts
         while True:
-            ends = ends_of(cuts)
-            if ends is not None and (ends[0].ord == 1 or source.reader is Reader.DOCUMENT):
+            spans = [_Span([cut], *ends) for cut in cuts if (ends := ends_of([cut])) is not None]
+            found = [
+                (span.last.ord, key, span)
+                for key in others
+                for span in self._fitting(key, spans, fd, source)
+            ]
+            if not found:
                 return cuts
-            first = ends[0] if ends is not None else None
-            before = self._before(source, stream, seen, cuts, first, fd)
-            if before is None:
-                return cuts
-            seen.add(before.key)
-            self.taken.add(before.key)
-            cuts = before.cuts + cuts
+            _, key, span = max(found, key=lambda one: one[0])
+            self.taken.add(key)
+            cuts = sorted([*cuts, *span.cuts], key=lambda cut: cut.seq)
 
-    def _before(
-        self,
-        source: Source,
-        stream: _Stream,
-        seen: set[Key],
-        cuts: list[Cut],
-        first: Anchor | None,
-        fd: int,
-    ) -> _Before | None:
-        best: _Before | None = None
-        for key in self._streams.get(stream, ()):
-            if key in seen:
+    def _fitting(
+        self, key: Key, spans: Sequence[_Span], fd: int, source: Source
+    ) -> Iterator[_Span]:
+        """Yield the files of *key* that fill a hole in *spans*."""
+        for at in range(len(spans) + 1):
+            before = spans[at - 1] if at else None
+            after = spans[at] if at < len(spans) else None
+            low = before.cuts[0].seq if before else 0
+            group = [
+                cut
+                for cut in self._landed[key]
+                if cut.seq > low and (after is None or cut.seq < after.cuts[0].seq)
+            ]
+            ends = ends_of(group)
+            if ends is None:
                 continue
-            theirs = [cut for cut in self._landed[key] if not cuts or cut.seq < cuts[0].seq]
-            ends = ends_of(theirs)
-            if ends is None or (best is not None and best.last.ord >= ends[1].ord):
+            first, last = ends
+            if before is not None and first.ord <= before.last.ord:
                 continue
-            last = ends[1]
-            if first is not None:
-                fits = last.ord < first.ord and last.off + last.size < first.off
+            if after is not None:
+                fits = last.ord < after.first.ord and last.off + last.size < after.first.off
             else:
-                fits = self._is_gone(key) and _begins_with(
-                    fd, theirs, last, is_document=source.reader is Reader.DOCUMENT
-                )
+                cuts = [cut for span in spans for cut in span.cuts] + group
+                is_document = source.reader is Reader.DOCUMENT
+                fits = self._is_gone(key) and _holds(fd, cuts, last, is_document=is_document)
             if fits:
-                best = _Before(key, last, theirs)
-        return best
+                yield _Span(group, first, last)
 
     def _is_gone(self, key: Key) -> bool:
         path = self._roots.path_of(*key)
@@ -104,9 +104,14 @@ def _stream_of(cut: Cut) -> _Stream:
     return (adapter, header.session, header.kind, header.stream, header.batch)
 
 
-def _begins_with(fd: int, cuts: Sequence[Cut], last: Anchor, *, is_document: bool) -> bool:
-    """Whether the file holds the records of *cuts* where they were; of a document the last."""
+def _holds(fd: int, cuts: Sequence[Cut], last: Anchor, *, is_document: bool) -> bool:
+    """Whether the file holds the newest records of *cuts* where they were; of a document the last."""
     if is_document:
         return first_broken(fd, [last]) is None
-    links = (link.anchor for cut in cuts for link in chain(cut.path) if link.anchor)
-    return first_broken(fd, links) is None
+    newest = {
+        link.anchor.ord: link.anchor
+        for cut in cuts
+        for link in chain(cut.path)
+        if link.anchor is not None
+    }
+    return first_broken(fd, newest.values()) is None
