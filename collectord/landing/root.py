@@ -47,6 +47,7 @@ _PREFIX: Final = {
 _NAME: Final = re.compile(
     r"(?P<prefix>[a-z_]+)-(?P<stamp>\d{8}T\d{6}\.\d{9}Z)-(?P<seq>\d{6,})\.sd(?P<open>\.open)?"
 )
+_MIDDLE: Final = frozenset({"streams", "runs"})
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 
 
@@ -158,28 +159,38 @@ class LandingRoot:
     @staticmethod
     def files(session_folder: Path) -> list[LandedName]:
         """Return a session's landed and open files in order of seq; names of others are ignored."""
-        found: list[LandedName] = []
+        found = [
+            parsed
+            for folder in LandingRoot.folders(session_folder)
+            for name in _listed(folder)
+            if name.endswith((".sd", OPEN_SUFFIX))
+            and (parsed := parse_name(folder / name)) is not None
+        ]
+        return sorted(found, key=lambda name: (name.seq, name.is_open))
+
+    @staticmethod
+    def first_open(session_folder: Path) -> Path | None:
+        """Return an open file of a session; None when every one is sealed."""
         for folder in LandingRoot.folders(session_folder):
             for name in _listed(folder):
-                parsed = parse_name(folder / name)
-                if parsed is not None:
-                    found.append(parsed)
-        return sorted(found, key=lambda name: (name.seq, name.is_open))
+                if name.endswith(OPEN_SUFFIX) and parse_name(folder / name) is not None:
+                    return folder / name
+        return None
 
     @staticmethod
     def folders(session_folder: Path) -> list[Path]:
         """Return a session's folder and every folder in it that files may stand in."""
-        if not session_folder.is_dir():
-            return []
         found = [session_folder]
-        for name in ("streams", "runs"):
-            middle = session_folder / name
-            if middle.is_dir():
-                found.append(middle)
-                found += sorted(p for p in middle.iterdir() if p.is_dir())
-        bodies = session_folder / "provider_body"
-        if bodies.is_dir():
-            found.append(bodies)
+        try:
+            upper = _folders_in(session_folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        for path in upper:
+            if path.name in _MIDDLE:
+                found.append(path)
+                found += _folders_in(path)
+            elif path.name == "provider_body":
+                found.append(path)
         return found
 
     def _component(self, what: str, name: str) -> str:
@@ -215,6 +226,12 @@ def stamp_of(time_ns: int) -> str:
     """Return *time_ns* (since the epoch) as it stands in a name: ``20260831T091204.481523000Z``."""
     seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%dT%H%M%S}.{nanoseconds:09d}Z"
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """Return the real folders in *folder*; looking at each entry's type costs no further call."""
+    with os.scandir(folder) as entries:
+        return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
 
 
 def _listed(folder: Path) -> list[str]:

@@ -10,7 +10,6 @@ Source: docs/format.md, "Sources".
 import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
@@ -169,11 +168,11 @@ class Collector:
     def recover_open(self) -> Iterator[OSError | CollectordError]:
         """Recover every session that has an open file, so that none is forgotten."""
         for folder in self.cuts.root.sessions():
-            left = next((name for name in self.cuts.root.files(folder) if name.is_open), None)
+            left = self.cuts.root.first_open(folder)
             if left is None:
                 continue
             try:
-                header = read_header(Path(left.path))
+                header = read_header(left)
                 self.cuts.session(header.session if header is not None else unquote(folder.name))
             except (OSError, CollectordError) as error:
                 yield error

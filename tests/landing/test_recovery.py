@@ -148,3 +148,18 @@ def test_sealed_files_are_read_only_and_folders_private(tmp_path: Path) -> None:
             assert mode == 0o400, path
         else:
             assert mode == 0o600, path
+
+
+def test_what_a_power_cut_took_from_an_open_file_is_collected_again(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path)
+    bench.write("s.jsonl", lines(1, 5))
+    with bench.process() as assembly:
+        source = assembly.roots.locate(bench.sources / "s.jsonl")
+        assert source is not None
+        assembly.collector.visit(source)
+        assembly.collector.cuts.commit()  # the store knows the source as read to its end
+    (path,) = bench.root.rglob("*.sd.open")
+    os.truncate(path, len(path.read_bytes().split(b"\n")[0]) + 1)
+    bench.collect()
+    assert [place.ord for place in places_of(bench.root)] == [1, 2, 3, 4, 5]
+    check_numbers(bench.root)
