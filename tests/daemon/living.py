@@ -53,6 +53,8 @@ class Home:
                 data = path.read_bytes()
             except FileNotFoundError:
                 data = path.with_suffix("").read_bytes()  # sealed since it was listed
+            if b"\n" not in data:
+                continue  # not even its header is whole
             header, *lines = data[: data.rfind(b"\n")].split(b"\n")
             about = json.loads(header)
             for line in lines:
@@ -96,7 +98,7 @@ class Home:
 class Daemon:
     """A running ``collectord run``; leaving the block kills what is left of it."""
 
-    def __init__(self, home: Home, *arguments: str, **settings: str) -> None:
+    def __init__(self, home: Home, *arguments: str, descriptors: int = 0, **settings: str) -> None:
         self.home = home
         self.log = home.root.parent / f"daemon-{time.monotonic_ns()}.log"
         environment = {
@@ -108,6 +110,8 @@ class Daemon:
         }
         command = [sys.executable, "-m", "collectord", "run"]
         command += ["--root", str(home.root), "--state-dir", str(home.state), *arguments]
+        if descriptors:
+            command = ["/bin/sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *command]
         with self.log.open("wb") as stderr:
             self.process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stderr=stderr, cwd=home.folder

@@ -1,5 +1,6 @@
 """``collectord run`` as a process: ready, collecting within a second, ended in order."""
 
+import os
 import signal
 import stat
 import uuid
@@ -146,18 +147,33 @@ def test_a_deleted_file_is_sealed_and_the_others_go_on(home: Home) -> None:
     assert home.landed() == home.written() | wanted
 
 
-def test_two_thousand_small_files_at_once_all_land(home: Home) -> None:
+def test_two_thousand_small_files_land_and_delay_no_live_session(home: Home) -> None:
     live = home.path(session(), slug="-live")
     with Daemon(home).ready() as daemon:
         append(live, record(0) + b"\n")
         until(lambda: home.landed().total() == 1)
         for number in range(2000):
-            path = home.path(str(uuid.uuid4()), slug=f"-storm-{number % 20}")
-            append(path, record(number) + b"\n")
-        until(lambda: len(home.files()) == 2001, 40, every_s=0.1)
-        append(live, record(1) + b"\n")
-        assert until(lambda: live_records(home, live) == 2) < WITHIN_S
+            append(home.path(session(), slug=f"-storm-{number % 20}"), record(number) + b"\n")
+            if number % 500 == 499:
+                append(live, record(number) + b"\n")
+                wanted = number // 500 + 2
+                assert until(lambda n=wanted: live_records(home, live) == n) < WITHIN_S  # type: ignore[misc]
+        until(lambda: len(os.listdir(home.root)) == 2002, 50, every_s=0.05)
         assert daemon.end(signal.SIGTERM) == 0
+    assert home.landed() == home.written()
+
+
+def test_few_descriptors_are_enough_for_many_sources(home: Home) -> None:
+    paths = [home.path(session()) for _ in range(200)]
+    for number, path in enumerate(paths):
+        append(path, record(number) + b"\n")
+    with Daemon(home, descriptors=128).ready() as daemon:
+        until(lambda: home.landed().total() == 200)
+        append(paths[0], record(1000) + b"\n")
+        append(home.path(session()), record(1001) + b"\n")
+        until(lambda: home.landed().total() == 202)
+        assert daemon.end(signal.SIGTERM) == 0
+        assert [each for each in daemon.events() if each["event"] == "source.failed"] == []
     assert home.landed() == home.written()
 
 
