@@ -95,11 +95,17 @@ def written(value: Any, space: str = "") -> str:
         return "{" + f",{space}".join(inner) + "}"
     if isinstance(value, list):
         return "[" + f",{space}".join(written(one, space) for one in value) + "]"
-    return json.dumps(opened(value) if isinstance(value, dict) else value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return written(opened(value), space)
+    is_half = isinstance(value, str) and any(
+        "\ud800" <= character <= "\udfff" for character in value
+    )
+    return json.dumps(value, ensure_ascii=is_half)
 
 
 def change(record: Pairs, how: str, path: list[int], name: str, junk: object) -> None:
     """Change the member at *path* of *record*: each step is a place, modulo what there is."""
+    junk = opened(junk)
     holder: Any = record
     for step in path[:-1]:
         if not holder:
@@ -185,7 +191,7 @@ def test_any_line_becomes_one_valid_record(
     value = opened(record)
     for how, path, name, junk in changed:
         change(value, how, path, name, junk)
-    line = written(value, space).encode("utf-8", "surrogatepass")
+    line = written(value, space).encode()
     for harm, at, with_ in damaged:
         line = damage(line, harm, at, with_)
     if line.strip(b" \t\r"):
