@@ -208,6 +208,71 @@ def test_whatever_becomes_of_the_store(steps: list[tuple[str, int]], file_bytes:
         assert bench.collect().records == 0
 
 
+CHANGES = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), st.integers(0, 9)),
+        st.tuples(
+            st.sampled_from(["half", "shorten", "rewrite", "replace", "delete and restore"]),
+            st.integers(0, 9),
+        ),
+        st.tuples(st.sampled_from(["collect", "visit", "forget", "older"]), st.integers(0, 9)),
+    ),
+    min_size=4,
+    max_size=14,
+)
+
+
+@settings(max_examples=60)
+@given(changes=CHANGES, file_bytes=st.sampled_from([300, 700, 2 << 20]))
+def test_whatever_becomes_of_the_source(changes: list[tuple[str, int]], file_bytes: int) -> None:
+    """Each change of what was there is seen by a pass before the source grows again."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        tmp = Path(folder)
+        bench = Bench(tmp, max_file_bytes=file_bytes)
+        written = [b'{"n":0}\n']
+        path = bench.write("s.jsonl", b"".join(written))
+        copies: list[Path] = []
+        for count, (change, number) in enumerate(changes, 1):
+            fresh = b'{"n":"%d%s"}\n' % (count, b"x" * 9 * number)
+            match change:
+                case "append":
+                    written.append(fresh)
+                    path.write_bytes(b"".join(written))
+                case "half":
+                    path.write_bytes(b"".join(written) + fresh[:-3])
+                case "shorten":
+                    del written[number:]
+                    os.truncate(path, len(b"".join(written)))
+                    bench.visit_without_sealing()
+                case "rewrite" if written:
+                    written[number % 3 % len(written)] = fresh
+                    path.write_bytes(b"".join(written))
+                    bench.collect()
+                case "replace":
+                    bench.write("fresh.tmp", b"".join(written)).replace(path)
+                case "delete and restore":
+                    path.unlink()
+                    bench.collect()
+                    path.write_bytes(b"".join(written))
+                case "collect":
+                    bench.collect()
+                case "visit":
+                    bench.visit_without_sealing()
+                case "forget":
+                    bench.forget_state()
+                case "older" if copies:
+                    bench.forget_state()
+                    shutil.copytree(copies[number % len(copies)], bench.state)
+            if bench.state.exists():
+                copies.append(tmp / f"copy-{len(copies)}")
+                shutil.copytree(bench.state, copies[-1])
+        path.write_bytes(b"".join(written))
+        bench.collect()
+        bench.check()
+        assert bench.collect().records == 0
+        assert leftovers(bench.root) == []
+
+
 def test_rewritten_in_the_middle(bench: Bench, tmp_path: Path) -> None:
     bench.write("s.jsonl", lines(1, 6))
     bench.step()
