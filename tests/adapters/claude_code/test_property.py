@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import orjson
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -231,6 +231,7 @@ def test_a_value_put_anywhere_is_in_the_landed_record(
     value = opened(record)
     change(value, how, path, name, {"mark": "m4rk"} if nested else "m4rk")
     line = written(value).encode()
+    assume(b"m4rk" in line)
 
     converted = check(line, NO_CONTEXT)
 
