@@ -10,17 +10,17 @@ Source: docs/format.md, "Exactly once" and "Sources".
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import structlog
 from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import Reader, Source
-from collectord.landing import LandedFile, LandedSession, chain, last_landed
+from collectord.landing import LandedFile, LandedSession, chain, holds, lineage, was_rewritten
 from collectord.pipeline.roots import Roots
 from collectord.pipeline.track import Track
-from collectord.sources import Anchor, Cursor, first_broken
+from collectord.sources import Anchor, Cursor
 from collectord.state import SourceRow
 
 __all__ = ["chain_set", "history", "resume"]
@@ -56,7 +56,7 @@ def resume(
         _mind_removed_files(track, files, row)
     if source.reader is Reader.DOCUMENT or track.last is None:
         return track
-    if _was_rewritten(files):
+    if was_rewritten(files):
         track.start_over(chain_set(files))
         track.generation = max(1, row.generation if row is not None else 0)
         return track
@@ -72,48 +72,23 @@ def resume(
 
 
 def history(source: Source, session: LandedSession, fd: int, roots: Roots) -> list[LandedFile]:
-    """
-    Return the files of *source*, those from before it was moved included, oldest first.
-
-    A source may have been moved more than once: it is followed back to its first record.
-    """
-    files = session.files_of(source.adapter, source.src)
+    """Return the files of *source*, those from before it was moved included, oldest first."""
+    own = session.files_of(source.adapter, source.src)
     others = session.neighbours(source)
-    while others:
-        first = next((link for file in files for link in _links(file, 1, end=False)), None)
-        if first is not None and first.ord == 1:
-            break
-        before = _before(source, session, files, first, others, fd, roots)
-        if before is None:
-            break
-        moved = others.pop(before)
-        files = [file for file in moved if not files or file.seq < files[0].seq] + files
+    is_document = source.reader is Reader.DOCUMENT
+    if not others or (own and is_document):
+        return own
+
+    def continues(src: str, files: Sequence[LandedFile]) -> bool:
+        path = roots.path_of(source.adapter, src)
+        if path is None or os.path.lexists(path):
+            return False
+        return holds(fd, files, is_document=is_document)
+
+    files, moved_from = lineage(own, others, continues)
+    for src in sorted(moved_from):
+        log.debug("source.moved", src=source.src, moved_from=src)
     return files
-
-
-def _before(
-    source: Source,
-    session: LandedSession,
-    files: Sequence[LandedFile],
-    first: Anchor | None,
-    others: Mapping[str, Sequence[LandedFile]],
-    fd: int,
-    roots: Roots,
-) -> str | None:
-    """Return the ``src`` under which what is before *first* (the first of *files*) was landed."""
-    best: tuple[int, str] | None = None
-    for src, theirs in others.items():
-        earlier = [file for file in theirs if not files or file.seq < files[0].seq]
-        last = session.last_of(earlier)
-        if last is None or (best is not None and best[0] >= last[1].ord):
-            continue
-        if first is not None:
-            fits = last[1].ord < first.ord and last[1].off + last[1].size < first.off
-        else:
-            fits = _is_moved(src, source, earlier, fd, roots)
-        if fits:
-            best = (last[1].ord, src)
-    return best[1] if best is not None else None
 
 
 def chain_set(files: Iterable[LandedFile]) -> dict[int, set[str]]:
@@ -124,23 +99,6 @@ def chain_set(files: Iterable[LandedFile]) -> dict[int, set[str]]:
     return found
 
 
-def _is_moved(src: str, source: Source, files: Sequence[LandedFile], fd: int, roots: Roots) -> bool:
-    """Return whether *source* is what was collected as *src*, whose path is gone."""
-    path = roots.path_of(source.adapter, src)
-    if path is None or os.path.lexists(path):
-        return False
-    if source.reader is Reader.DOCUMENT:
-        last = last_landed(files[-1].path)
-        if last is None or last.size > os.fstat(fd).st_size:
-            return False
-        return first_broken(fd, [last]) is None
-    links = list(LandedSession.chain_of(list(files)))
-    if not links or first_broken(fd, links) is not None:
-        return False
-    log.info("source.moved", src=source.src, moved_from=src, ord=links[-1].ord)
-    return True
-
-
 def _mind_removed_files(track: Track, files: Sequence[LandedFile], row: SourceRow) -> None:
     """Go on after a sealed file that the store knows and that is no longer there."""
     assert row.last is not None
@@ -149,20 +107,6 @@ def _mind_removed_files(track: Track, files: Sequence[LandedFile], row: SourceRo
     log.warning("file.missing", src=track.source.src, session=track.source.session, seq=row.seq)
     track.last = row.last
     track.last_seq = row.seq
-
-
-def _was_rewritten(files: Sequence[LandedFile]) -> bool:
-    """Return whether a file starts at or below what was landed before it."""
-    highest = 0
-    for file in files:
-        first = next(iter(_links(file, 1, end=False)), None)
-        if first is None:
-            continue
-        if first.ord <= highest:
-            return True
-        last = last_landed(file.path)
-        highest = last.ord if last is not None else highest
-    return False
 
 
 def _links(file: LandedFile, count: int, *, end: bool) -> list[Anchor]:
