@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from collectord.errors import ConfigError, NothingFound
-from collectord.landing import openfile
+from collectord.landing import OpenFile, openfile
 from collectord.pipeline import assemble
 from collectord.pipeline.roots import find_roots
+from collectord.state import Store
 from tests.landed import check_numbers, leftovers, places_of, records_of
 from tests.plain import plain_plugin
 from tests.workbench import Workbench, lines
@@ -240,3 +241,30 @@ def test_a_path_with_nothing_in_it_is_said(tmp_path: Path) -> None:
             home=tmp_path,
             paths=[tmp_path / "nothing"],
         )
+
+
+def test_the_store_hears_of_a_seal_only_when_it_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Workbench(tmp_path)
+    for number in range(150):
+        bench.write(f"s{number}.jsonl", lines(1, 1))
+    seal, commit = OpenFile.seal, Store.commit
+    told: list[int] = []
+
+    def slowly(self: OpenFile, **kwargs: Any) -> Any:
+        time.sleep(0.002)
+        return seal(self, **kwargs)
+
+    def checked(self: Store, sources: Any, files: Any) -> None:
+        rows = list(sources)
+        for row in rows:
+            assert not list(bench.root.glob(f"{row.session}/streams/main/*.open"))
+        told.append(len(rows))
+        commit(self, rows, files)
+
+    monkeypatch.setattr(OpenFile, "seal", slowly)
+    monkeypatch.setattr(Store, "commit", checked)
+    bench.collect()
+    assert sum(told) == 150
+    assert len(told) > 1
