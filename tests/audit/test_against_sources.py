@@ -1,6 +1,7 @@
 """What an audit finds is exactly what is wrong, and its sums are every byte."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from collectord.adapter import Account, Context, Converted, Source
 from collectord.audit import AuditKind
+from collectord.audit.finding import NOTES
 from collectord.sources import RawRecord
 from tests.audit.audited import AccountingAdapter, AccountingDialect, AuditBench
 from tests.workbench import lines
@@ -332,3 +334,11 @@ def test_a_dialect_that_fails_is_audited_as_it_lands(bench: AuditBench) -> None:
     audit, (found,) = bench.audit()
     assert (found.compared, found.findings, audit.total.difference) == (3, [], 0)
     assert found.sums.account.unknown == len(lines(2, 2)) - 1
+
+
+def test_the_page_names_every_finding_and_whether_it_is_a_fault() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (yes|no) \|", page, re.MULTILINE))
+    assert rows == {kind.value: "no" if kind in NOTES else "yes" for kind in AuditKind}
+    for name in Account._fields:
+        assert f"| `{name}` |" in page
