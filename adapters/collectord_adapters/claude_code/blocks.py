@@ -9,21 +9,28 @@ Source: docs/dialects/claude-code.md, "Content to parts".
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
+import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from collectord.sessiondata import Dropped, Part, State
-from collectord.sessiondata.rawjson import NotStrict, array, object_of, string
+from collectord.sessiondata.rawjson import Member, NotStrict, array, object_of, string
 from collectord_adapters.claude_code.draft import Draft
 from collectord_adapters.claude_code.members import BLOCK_KEPT
+from collectord_adapters.claude_code.steps import shape_size
 from collectord_adapters.claude_code.values import NULL, TRUE, parsed
 
-__all__ = ["take_block", "take_text"]
+__all__ = ["take_blocks", "take_text"]
 
 _BOOLEANS: Final = (TRUE, Raw(b"false"))
+_NO_TYPE: Final = Raw(b'""')
 _WHY_SIGNATURE: Final = "a provider verifies it; a reader cannot read it"
 _WHY_REDACTED: Final = "the provider encrypted it; only the provider can read it"
+
+
+_decode_blocks: Final = msgspec.json.Decoder(list[dict[str, Raw]]).decode
 
 
 class _Misfit(Exception):
@@ -83,33 +90,73 @@ def take_text(text: str, draft: Draft) -> None:
     draft.parts.append(Part(k="text", text=text, state=State.AVAILABLE, bytes=_utf8_bytes(text)))
 
 
-def take_block(raw: Raw, index: int, draft: Draft) -> None:
-    """Append the part that the content block *raw* is."""
+def take_blocks(content: Raw, draft: Draft) -> None:
+    """
+    Append the part that each block of the list *content* is.
+
+    Raises:
+        NotStrict: It is no list.
+    """
+    plain = _plain_blocks(content)
+    if plain is None:
+        for index, raw in enumerate(array(content)):
+            _take_raw(raw, index, draft)
+        return
+    for index, found in enumerate(plain):
+        _take(found, [], partial(_block_at, content, index), index, draft)
+
+
+def _plain_blocks(content: Raw) -> list[dict[str, Raw]] | None:
+    """Return the blocks in one pass, where all are objects without repeated names; else None."""
+    try:
+        blocks = _decode_blocks(content)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    size = 1 + len(blocks) if blocks else 2
+    for found in blocks:
+        size += shape_size(tuple(found)) + sum(map(len, found.values()))
+    return blocks if size == len(content) else None
+
+
+def _block_at(content: Raw, index: int) -> Raw:
+    return array(content)[index]
+
+
+def _take_raw(raw: Raw, index: int, draft: Draft) -> None:
     try:
         found, hidden = object_of(raw)
     except NotStrict:
         _keep_whole(raw, "a block that is not an object is not one this dialect describes", draft)
         return
-    value = found.get("type")
-    kind = ""
-    if value is not None:
-        try:
-            kind = string(value)
-        except NotStrict:
-            kind = bytes(value).decode()
+    _take(found, hidden, lambda: raw, index, draft)
+
+
+def _take(
+    found: dict[str, Raw],
+    hidden: list[Member],
+    raw: Callable[[], Raw],
+    index: int,
+    draft: Draft,
+) -> None:
+    """Append the part that a block with the members *found* is; *raw* gives its bytes."""
+    value = found.get("type", _NO_TYPE)
+    try:
+        kind = string(value)
+    except NotStrict:
+        kind = bytes(value).decode()
     read = _BLOCKS.get(kind)
     if read is None and kind.endswith("_tool_result"):
         read = _BLOCKS["tool_result"]
     if read is None:
         name = kind if len(kind) <= 80 else kind[:79] + "…"
-        _keep_whole(raw, f'block type "{name}" is not one this dialect describes', draft)
+        _keep_whole(raw(), f'block type "{name}" is not one this dialect describes', draft)
         return
     block = _Block(found, f"message.content.{index}.", draft)
     make, places = read
     try:
         part = make(block)
     except _Misfit as misfit:
-        _keep_whole(raw, str(misfit), draft)
+        _keep_whole(raw(), str(misfit), draft)
         return
     draft.parts.append(part)
     draft.record.dropped += block.dropped
@@ -122,10 +169,10 @@ def take_block(raw: Raw, index: int, draft: Draft) -> None:
         _place(raw, block, places)
 
 
-def _place(raw: Raw, block: _Block, places: dict[str, str]) -> None:
+def _place(raw: Callable[[], Raw], block: _Block, places: dict[str, str]) -> None:
     """Send every member of *block* to its place."""
     draft, path = block.draft, block.path
-    keys = draft.ledger.keys_of(raw) if draft.ledger else None
+    keys = draft.ledger.keys_of(raw()) if draft.ledger else None
     for key, value in block.found.items():
         if key == "source" and block.source:
             _place_source(value, block, keys[key] if keys else 0)

@@ -15,13 +15,13 @@ from msgspec import Raw
 
 from collectord.adapter import Context
 from collectord.sessiondata import Part, State, Usage
-from collectord.sessiondata.rawjson import NotStrict, array, object_of, quote, string
+from collectord.sessiondata.rawjson import NotStrict, object_of, quote, string
 from collectord_adapters.claude_code.beside import (
     mark_spilled,
     take_attachment,
     take_tool_use_result,
 )
-from collectord_adapters.claude_code.blocks import take_block, take_text
+from collectord_adapters.claude_code.blocks import take_blocks, take_text
 from collectord_adapters.claude_code.draft import Draft, unknown_members
 from collectord_adapters.claude_code.members import (
     ENVIRONMENT,
@@ -189,11 +189,9 @@ def _content(draft: Draft, path: str, value: Raw) -> str:
     if value == _EMPTY_LIST:
         return draft.keep(path, value)
     try:
-        blocks = array(value)
+        take_blocks(value, draft)
     except NotStrict:
         return _plain_content(draft, path, value)
-    for index, block in enumerate(blocks):
-        take_block(block, index, draft)
     return DONE
 
 

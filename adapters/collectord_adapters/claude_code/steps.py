@@ -8,6 +8,7 @@ escaped names by its size alone.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from msgspec import Raw
 from collectord.sessiondata.rawjson import NotStrict
 from collectord_adapters.claude_code.draft import Draft
 
-__all__ = ["DONE", "Step", "Steps", "Table", "take_each"]
+__all__ = ["DONE", "Step", "Steps", "Table", "shape_size", "take_each"]
 
 Step = Callable[[Draft, str, Raw], str]
 """Take the member at a dotted path; return its place."""
@@ -37,6 +38,12 @@ class _Shape(NamedTuple):
     size: int
     """Bytes of the names and the punctuation."""
     steps: Steps
+
+
+@lru_cache(_SHAPES)
+def shape_size(keys: tuple[str, ...]) -> int:
+    """Return the bytes of an object's names and punctuation; its values make up the rest."""
+    return 4 * len(keys) + 1 + sum(len(key.encode()) for key in keys) if keys else 2
 
 
 def take_each(raw: Raw, found: dict[str, Raw], steps: Steps, draft: Draft) -> None:
@@ -91,7 +98,5 @@ class Table:
             steps = tuple(
                 (key, self._path + key, self._steps.get(key, self._otherwise)) for key in keys
             )
-            size = 4 * len(keys) + 1 if keys else 2
-            size += sum(len(key.encode()) for key in keys)
-            shape = self._shapes[keys] = _Shape(size, steps)
+            shape = self._shapes[keys] = _Shape(shape_size(keys), steps)
         return shape

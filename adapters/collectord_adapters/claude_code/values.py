@@ -49,7 +49,7 @@ def parsed(raw: Raw | bytes) -> tuple[object, str]:
 
     `collectord.sessiondata.rawjson.strict`, with the parsed value, which that throws
     away; a string is not parsed. Of large values the brackets are looked for, not
-    counted: looking is forty times as fast where there are few.
+    counted: looking is twenty times as fast where there are few.
     """
     view = bytes(raw)
     if view[:1] == b'"':
@@ -58,9 +58,31 @@ def parsed(raw: Raw | bytes) -> tuple[object, str]:
         found = orjson.loads(view)
     except orjson.JSONDecodeError:
         return None, strict(view)
-    if may_nest(view, MAX_PART_DEPTH) and depth(view) > MAX_PART_DEPTH:
-        return None, strict(view)
+    if may_nest(view, MAX_PART_DEPTH) and not _is_seen_flat(found, view):
+        reason = strict(view)
+        if reason:
+            return None, reason
     return found, ""
+
+
+def _is_seen_flat(found: object, view: bytes) -> bool:
+    """
+    Whether *found* is all of *view*, and nested to at most `MAX_PART_DEPTH` levels.
+
+    Of a repeated name the parser keeps one value; then the two are not the same bytes
+    (nor are they where a number or an escape is written in another way).
+    """
+    level = [found]
+    for _ in range(MAX_PART_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)  # type: ignore[attr-defined]
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return orjson.dumps(found) == view
+    return False
 
 
 def may_nest(view: bytes, levels: int) -> bool:
