@@ -14,11 +14,11 @@ from typing import NamedTuple
 from collectord.adapter import IDENTIFY_BYTES, IDENTIFY_RECORDS, Adapter, Source
 from collectord.audit.compare import Comparison
 from collectord.audit.finding import AuditKind
-from collectord.audit.landed import Cut, Key, ends_of, landed_sources
+from collectord.audit.landed import Cut, Key, landed_sources
 from collectord.audit.moved import Moves
 from collectord.audit.sums import SourceAudit, Sums
 from collectord.errors import CollectordError, NameRefused, SourceGone
-from collectord.landing import LandingRoot
+from collectord.landing import LandingRoot, last_landed
 from collectord.landing.labels import RootLabels
 from collectord.pipeline import AdapterRoot, Roots, Surroundings, landing_root
 from collectord.reading.files import session_folders
@@ -182,7 +182,7 @@ class Audit:
         self, landed: dict[Key, list[Cut]], found: dict[Key, _Found], moves: Moves
     ) -> None:
         for key, cuts in landed.items():
-            if key in found or ends_of(cuts) is None:
+            if key in found or all(last_landed(cut.path) is None for cut in cuts):
                 continue
             path = self.roots.path_of(*key)
             if path is None:

@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 
 from collectord.audit.finding import AuditKind
 from collectord.audit.sums import SourceAudit
-from collectord.landing import LandedName, chain, last_landed
+from collectord.landing import LandedName, chain
 from collectord.landing.chain import Landed, place_of
 from collectord.reading.files import header_of, landed_files
 from collectord.sessiondata import Header
 from collectord.sources import Anchor
 
-__all__ = ["Cut", "Index", "Key", "Place", "ends_of", "is_same", "landed_sources"]
+__all__ = ["Cut", "Index", "Key", "Place", "is_same", "landed_sources"]
 
 Key = tuple[str, str]
 """(adapter, src): what names a source."""
@@ -73,21 +73,6 @@ def landed_sources(session_folders: Iterable[Path]) -> dict[Key, list[Cut]]:
             # Numbers are a session's own; between two sessions only the time tells.
             cuts.sort(key=lambda cut: cut.name.stamp)
     return found
-
-
-def ends_of(cuts: Iterable[Cut]) -> tuple[Anchor, Anchor] | None:
-    """Return the first and the last record of *cuts*, None when there is none."""
-    first = last = None
-    for cut in cuts:
-        try:
-            end = last_landed(cut.path)
-            if end is None:
-                continue
-            last = end
-            first = first or next(link.anchor for link in chain(cut.path) if link.anchor)
-        except (OSError, StopIteration):
-            continue
-    return (first, last) if first is not None and last is not None else None
 
 
 class Index:
