@@ -49,7 +49,6 @@ class OpenFile:
         self._fd = fd
         self._root = root
         self._torn = False
-        self._digest = hashlib.sha256()
 
     @classmethod
     def create(cls, folder: Path, name: str, header: Header, root: LandingRoot) -> Self:
@@ -127,7 +126,6 @@ class OpenFile:
         self._torn = True
         self._write(data)
         self._torn = False
-        self._digest.update(data)
         self.size += len(data)
         self.records += records
         self.touched_at_s = time.monotonic()
@@ -135,20 +133,17 @@ class OpenFile:
     def append_pieces(self, pieces: Iterable[bytes]) -> None:
         """Append one record that is too long to be held. Raises OSError as `append` does."""
         self._cut_back()
-        digest = self._digest.copy()
         size = self.size
         self._torn = True
         try:
             for piece in pieces:
                 self._write(piece)
-                digest.update(piece)
                 size += len(piece)
         except BaseException:
             with contextlib.suppress(OSError):
                 self._cut_back()
             raise
         self._torn = False
-        self._digest = digest
         self.size = size
         self.records += 1
         self.touched_at_s = time.monotonic()
@@ -171,8 +166,7 @@ class OpenFile:
         """
         self._cut_back()
         if closing_line:
-            end = End("end", self.records, self._digest.hexdigest())
-            self.append(encode(end), records=0)
+            self.append(encode(End("end", self.records, _sha256(self.path))), records=0)
         try:
             if self._root.durable:
                 self.sync()
@@ -182,7 +176,7 @@ class OpenFile:
         except OSError as error:
             self.close()
             raise SessionStopped(self.path, f"cannot be brought to the disk: {error}") from error
-        digest = self._digest.hexdigest()
+        digest = _sha256(self.path)
         self.close()
         return publish(self.path, durable=self._root.durable), digest
 

@@ -136,6 +136,7 @@ class Cuts:
     def _land(self, track: Track, raws: Sequence[RawRecord], adapter: Adapter) -> int:
         lines: list[bytes] = []
         size = landed = 0
+        last: RawRecord | None = None
         convert_bytes = self._config.limits.convert_bytes
         max_file_bytes = self._config.landing.max_file_bytes
         for raw in raws:
@@ -155,7 +156,7 @@ class Cuts:
                 lines.append(line.data)
                 size += len(line.data)
             track.context = line.context
-            track.last = Anchor.of(raw)
+            last = raw
             landed += 1
             if size + (track.file.size if track.file is not None else 0) >= max_file_bytes:
                 self._append(track, lines)
@@ -165,6 +166,8 @@ class Cuts:
                 self._append(track, lines)
                 size = 0
         self._append(track, lines)
+        if last is not None:
+            track.last = Anchor.of(last)
         return landed
 
     def seal(self, track: Track) -> None:

@@ -24,6 +24,7 @@ READ_BUDGET_BYTES: Final = 1 << 20
 
 BOM: Final = b"\xef\xbb\xbf"
 _CHUNK: Final = 1 << 20
+_CR: Final = 13
 _BLANK: Final = b" \t\r"
 
 
@@ -84,12 +85,19 @@ def _split(block: bytes, cursor: Cursor, convert_bytes: int) -> tuple[list[RawRe
     number, off = cursor
     lines = block.split(b"\n")
     lines.pop()
+    sha256 = hashlib.sha256
     for line in lines:
-        if line.strip(_BLANK):
-            data = line[:-1] if line.endswith(b"\r") else line
-            raws.append(_record(data, Cursor(number, off), convert_bytes))
         number += 1
-        off += len(line) + 1
+        size = len(line)
+        if size > convert_bytes:
+            if line.strip(_BLANK):
+                data = line.removesuffix(b"\r")
+                raws.append(_record(data, Cursor(number - 1, off), convert_bytes))
+        elif line and (line[0] not in _BLANK or line.strip(_BLANK)):
+            data = line[:-1] if line[-1] == _CR else line
+            sha = sha256(data).hexdigest()[:SHA_DIGITS]
+            raws.append(RawRecord(number, off, len(data), sha, data))
+        off += size + 1
     return raws, Cursor(number, off)
 
 
