@@ -382,6 +382,19 @@ def test_moved_away_and_back_it_goes_on(bench: Bench) -> None:
     bench.check()
 
 
+def test_moved_away_and_back_while_its_file_grows(bench: Bench) -> None:
+    bench.write("a/s.jsonl", lines(1, 3))
+    bench.visit_without_sealing()
+    (bench.sources / "b").mkdir()
+    for number, (here, there) in enumerate([("a", "b"), ("b", "a")], 4):
+        (bench.sources / here / "s.jsonl").rename(bench.sources / there / "s.jsonl")
+        bench.append(f"{there}/s.jsonl", lines(number, number))
+        bench.visit_without_sealing()
+    bench.step()
+    assert [place.ord for place in places_of(bench.root)] == [1, 2, 3, 4, 5]
+    bench.check()
+
+
 def test_rewritten_and_then_moved_it_goes_on(bench: Bench) -> None:
     bench.write("a/s.jsonl", lines(1, 4))
     bench.step()
