@@ -87,12 +87,12 @@ class ClaudeCodeDialect:
                 return verbatim(raw, reason, context, audit=audit)
         draft = Draft(raw, source, context, Ledger() if audit else None)
         try:
-            found, steps = RECORD.open(whole, draft)
+            found, shape = RECORD.open(whole, draft)
         except NotStrict:
             return verbatim(raw, "the record is not a JSON object", context, audit=audit)
         draft.type = text_of(found, "type")
         if source.kind == Kind.TRANSCRIPT and is_apart(draft, found):
-            context_after = take_apart(draft, whole, found, steps)
+            context_after = take_apart(draft, whole, found, shape)
             if (draft.is_suspect or draft.unknown) and _is_too_deep(whole):
                 return verbatim(raw, _TOO_DEEP, context, audit=audit)
             account = draft.ledger.account(raw.size) if draft.ledger else None

@@ -40,7 +40,7 @@ from collectord_adapters.claude_code.roles import (
     SAYS_NOTHING,
     finish_roles,
 )
-from collectord_adapters.claude_code.steps import DONE, Steps, Table, take_each
+from collectord_adapters.claude_code.steps import DONE, Shape, Table, take_each
 from collectord_adapters.claude_code.values import (
     NULL,
     built_object,
@@ -56,6 +56,7 @@ _MESSAGE_WORD: Final = Raw(b'"message"')
 _EMPTY_LIST: Final = Raw(b"[]")
 _EMPTY_OBJECT: Final = Raw(b"{}")
 _COUNTS: Final = {f"message.usage.{key}": field for key, field in USAGE.items()}
+_REPEATED: Final = ENVIRONMENT | HEADER_SESSION | HEADER_STREAM | {"isSidechain"}
 _SYNTHETIC: Final = "<synthetic>"
 _USAGES: Final = 64
 """How many ``usage`` objects are remembered, none larger than `_USAGE_BYTES`."""
@@ -69,13 +70,45 @@ def is_apart(draft: Draft, found: dict[str, Raw]) -> bool:
     ) and draft.type not in WHOLE_TYPES
 
 
-def take_apart(draft: Draft, whole: Raw, found: dict[str, Raw], steps: Steps) -> Context:
+def take_apart(draft: Draft, whole: Raw, found: dict[str, Raw], shape: Shape) -> Context:
     """
     Fill the draft's record from *whole*, its compact form.
 
     Returns what the file has stated of its environment by now.
     """
-    take_each(whole, found, steps, draft)
+    if _says_the_same(draft, found, shape):
+        take_each(whole, found, shape.others, draft)
+        return _finish(draft, found)
+    take_each(whole, found, shape.steps, draft)
+    context = _finish(draft, found)
+    if shape.repeated is not None:
+        noted = {path for path, _ in (*draft.kept, *draft.unknown)}
+        if noted.isdisjoint(_REPEATED):
+            values = tuple(Raw(bytes(value)) for value in shape.repeated(found))
+            shape.before = context, draft.source.session, draft.source.stream, values
+    return context
+
+
+def _says_the_same(draft: Draft, found: dict[str, Raw], shape: Shape) -> bool:
+    """
+    Whether the members that records repeat are those of a record which needed nothing.
+
+    Then they are the header's or the environment's, and need nothing again.
+    """
+    before = shape.before
+    return (
+        before is not None
+        and draft.ledger is None
+        and before[0] is draft.context
+        and before[1] == draft.source.session
+        and before[2] == draft.source.stream
+        and shape.repeated is not None
+        and before[3] == shape.repeated(found)
+    )
+
+
+def _finish(draft: Draft, found: dict[str, Raw]) -> Context:
+    """Put what every member of the record has become together."""
     said = NO_RESULT
     result = found.get("toolUseResult")
     if draft.results:
@@ -139,10 +172,10 @@ def _message(draft: Draft, path: str, value: Raw) -> str:
     if value == _EMPTY_OBJECT:
         return draft.keep(path, value)
     try:
-        found, steps = _MESSAGE.open(value, draft)
+        found, shape = _MESSAGE.open(value, draft)
     except NotStrict:
         return draft.leave(path, value)
-    take_each(value, found, steps, draft)
+    take_each(value, found, shape.steps, draft)
     return DONE
 
 
@@ -217,10 +250,10 @@ def _usage(draft: Draft, path: str, value: Raw) -> str:
         return DONE
     before = len(draft.kept), len(draft.unknown)
     try:
-        found, steps = _USAGE.open(value, draft)
+        found, shape = _USAGE.open(value, draft)
     except NotStrict:
         return draft.leave(path, value)
-    take_each(value, found, steps, draft)
+    take_each(value, found, shape.steps, draft)
     if draft.counts:
         draft.record.usage = Usage(**draft.counts)
     if len(draft.unknown) == before[1] and len(view) <= _USAGE_BYTES:
@@ -279,6 +312,7 @@ RECORD: Final = Table(
         "toolUseResult": _result,
     },
     _leave,
+    _REPEATED,
 )
 _MESSAGE: Final = Table(
     "message.",

@@ -230,14 +230,17 @@ def _document_roles(draft: Draft, found: dict[str, Raw]) -> None:
             record.flags = sorted({*record.flags, "child_result"}, key=FLAGS.index)
 
 
-def _text_role(draft: Draft, path: str, value: Raw) -> str:
-    if value == NULL:
+def _text_role(field: str) -> Step:
+    def step(draft: Draft, path: str, value: Raw) -> str:
+        if value == NULL:
+            return "role"
+        try:
+            setattr(draft.record, field, string(value))
+        except NotStrict:
+            return draft.leave(path, value)
         return "role"
-    try:
-        setattr(draft.record, TEXT_ROLES[path], string(value))
-    except NotStrict:
-        return draft.leave(path, value)
-    return "role"
+
+    return step
 
 
 def _time(draft: Draft, path: str, value: Raw) -> str:
@@ -304,7 +307,7 @@ def _first(tag: re.Pattern[str], text: str) -> str:
 
 
 ROLE_STEPS: Final[dict[str, Step]] = {
-    **dict.fromkeys(TEXT_ROLES, _text_role),
+    **{key: _text_role(field) for key, field in TEXT_ROLES.items()},
     **dict.fromkeys(FLAG_MEMBERS, _flag),
     **dict.fromkeys(LABEL_TYPES, _label),
     "timestamp": _time,

@@ -9,15 +9,17 @@ escaped names by its size alone.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Final
 
 import msgspec
 from msgspec import Raw
 
+from collectord.adapter import Context
 from collectord.sessiondata.rawjson import NotStrict
 from collectord_adapters.claude_code.draft import Draft
 
-__all__ = ["DONE", "Step", "Steps", "Table", "shape_size", "take_each"]
+__all__ = ["DONE", "Shape", "Step", "Steps", "Table", "shape_size", "take_each"]
 
 Step = Callable[[Draft, str, Raw], str]
 """Take the member at a dotted path; return its place."""
@@ -34,10 +36,22 @@ _SHAPES: Final = 1024
 _decode: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-class _Shape(NamedTuple):
-    size: int
-    """Bytes of the names and the punctuation."""
-    steps: Steps
+class Shape:
+    """The names of an object's members, in order, and what follows from them."""
+
+    __slots__ = ("before", "others", "repeated", "size", "steps")
+
+    def __init__(self, keys: tuple[str, ...], steps: Steps, repeated: frozenset[str]) -> None:
+        self.size = shape_size(keys)
+        """Bytes of the names and the punctuation."""
+        self.steps = steps
+        again = [key for key in keys if key in repeated]
+        self.repeated = itemgetter(*again) if len(again) > 1 else None
+        """Takes out the members that most records of a file repeat."""
+        self.others = tuple(step for step in steps if step[0] not in repeated)
+        """The steps of the other members."""
+        self.before: tuple[Context, str, str, tuple[Raw, ...]] | None = None
+        """Context, session, stream and those members, when they last needed nothing."""
 
 
 @lru_cache(_SHAPES)
@@ -65,15 +79,22 @@ def take_each(raw: Raw, found: dict[str, Raw], steps: Steps, draft: Draft) -> No
 class Table:
     """The steps for the members of one sort of object."""
 
-    def __init__(self, path: str, steps: Mapping[str, Step], otherwise: Step) -> None:
+    def __init__(
+        self,
+        path: str,
+        steps: Mapping[str, Step],
+        otherwise: Step,
+        repeated: frozenset[str] = frozenset(),
+    ) -> None:
         self._path = path
         self._steps = dict(steps)
         self._otherwise = otherwise
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._repeated = repeated
+        self._shapes: dict[tuple[str, ...], Shape] = {}
 
-    def open(self, raw: Raw, draft: Draft) -> tuple[dict[str, Raw], Steps]:
+    def open(self, raw: Raw, draft: Draft) -> tuple[dict[str, Raw], Shape]:
         """
-        Return the members of the object *raw* and their steps.
+        Return the members of the object *raw* and its shape.
 
         Those members that a later one hides become unknown.
 
@@ -84,13 +105,14 @@ class Table:
             found = _decode(raw)
         except (msgspec.DecodeError, RecursionError) as error:
             raise NotStrict(str(error)) from None
-        shape = self._shape(tuple(found))
+        keys = tuple(found)
+        shape = self._shapes.get(keys) or self._shape(keys)
         if shape.size + sum(map(len, found.values())) != len(raw):
             found = draft.open(raw, self._path)
             shape = self._shape(tuple(found))
-        return found, shape.steps
+        return found, shape
 
-    def _shape(self, keys: tuple[str, ...]) -> _Shape:
+    def _shape(self, keys: tuple[str, ...]) -> Shape:
         shape = self._shapes.get(keys)
         if shape is None:
             if len(self._shapes) >= _SHAPES:
@@ -98,5 +120,5 @@ class Table:
             steps = tuple(
                 (key, self._path + key, self._steps.get(key, self._otherwise)) for key in keys
             )
-            shape = self._shapes[keys] = _Shape(shape_size(keys), steps)
+            shape = self._shapes[keys] = Shape(keys, steps, self._repeated)
         return shape
