@@ -1,8 +1,10 @@
 """``collectord run`` as a process: ready, collecting within a second, ended in order."""
 
 import os
+import shutil
 import signal
 import stat
+import time
 import uuid
 from pathlib import Path
 
@@ -91,6 +93,22 @@ def test_it_goes_on_where_it_ended(home: Home) -> None:
     assert len(home.files()) == 4
 
 
+def test_a_signal_in_a_backfill_ends_it_soon_and_the_next_start_goes_on(home: Home) -> None:
+    for number in range(300):
+        append(home.path(session(), slug=f"-{number % 9}"), record(number) + b"\n")
+    with Daemon(home).ready() as daemon:
+        until(lambda: len(home.files()) > 20)
+        began = time.monotonic()
+        assert daemon.end(signal.SIGTERM) == 0
+        assert time.monotonic() - began < 5
+    assert 20 < home.landed().total() < 300, "the test wants an end in the middle"
+    assert home.still_open() == []
+    with Daemon(home).ready() as daemon:
+        until(lambda: len(os.listdir(home.root)) == 301)
+        until(lambda: home.landed().total() == 300)
+    assert home.landed() == home.written()
+
+
 def test_a_second_one_ends_at_once_and_names_the_first(home: Home) -> None:
     with Daemon(home).ready() as first, Daemon(home) as second:
         assert second.process.wait(20) == 75
@@ -114,6 +132,38 @@ def test_a_root_that_appears_later_is_collected(tmp_path: Path) -> None:
         append(path, record(2) + b"\n")
         assert until(lambda: home.landed().total() == 2) < WITHIN_S  # watched, not only walked
     assert home.landed() == home.written()
+
+
+def test_a_root_that_is_replaced_is_watched_anew(home: Home) -> None:
+    with Daemon(home, WATCH__RESCAN_EVERY="1s").ready():
+        append(home.path(session()), record(1) + b"\n")
+        until(lambda: home.landed().total() == 1)
+        before = home.written()
+        shutil.rmtree(home.projects)
+        home.projects.mkdir()
+        path = home.path(session())
+        append(path, record(2) + b"\n")
+        until(lambda: home.landed().total() == 2)
+        append(path, record(3) + b"\n")
+        assert until(lambda: home.landed().total() == 3) < WITHIN_S
+    assert home.landed() == home.written() | before
+
+
+def test_a_large_file_does_not_delay_a_live_session(home: Home) -> None:
+    large, live = home.path(session(), slug="-large"), home.path(session(), slug="-live")
+    block = b"".join(record(number, width=500) + b"\n" for number in range(1000))
+    for _ in range(60):
+        append(large, block)
+    append(live, record(0) + b"\n")
+    with Daemon(home).ready():
+        until(lambda: live_records(home, live) == 1)
+        waits = []
+        while landed_bytes(home, large) < 60 * len(block) and len(waits) < 10:
+            append(live, record(len(waits)) + b"\n")
+            wanted = len(waits) + 2
+            waits.append(until(lambda n=wanted: live_records(home, live) == n))  # type: ignore[misc]
+    assert waits, "the large file was read before anything else could be tried"
+    assert max(waits) < WITHIN_S
 
 
 def test_a_moved_project_goes_on_under_its_new_name(home: Home) -> None:
@@ -180,3 +230,8 @@ def test_few_descriptors_are_enough_for_many_sources(home: Home) -> None:
 def live_records(home: Home, live: Path) -> int:
     """Return how many records of one session can be read, without reading the others."""
     return sum(path.read_bytes().count(b"\n") - 1 for path in home.files(live.stem))
+
+
+def landed_bytes(home: Home, source: Path) -> int:
+    """Return how many bytes its landed files have; never fewer than the source's, once it is read."""
+    return sum(path.stat().st_size for path in home.files(source.stem))
