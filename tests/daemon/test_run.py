@@ -157,7 +157,7 @@ def test_a_large_file_does_not_delay_a_live_session(home: Home) -> None:
     append(live, record(0) + b"\n")
     with Daemon(home).ready():
         until(lambda: live_records(home, live) == 1)
-        waits = []
+        waits: list[float] = []
         while landed_bytes(home, large) < 60 * len(block) and len(waits) < 10:
             append(live, record(len(waits)) + b"\n")
             wanted = len(waits) + 2
@@ -233,5 +233,5 @@ def live_records(home: Home, live: Path) -> int:
 
 
 def landed_bytes(home: Home, source: Path) -> int:
-    """Return how many bytes its landed files have; never fewer than the source's, once it is read."""
+    """Return the size of the landed files of a session, which is about that of its source."""
     return sum(path.stat().st_size for path in home.files(source.stem))
