@@ -107,6 +107,7 @@ class Cuts:
             and header.dialect == adapter.dialect.name
             and (header.session, header.stream, header.batch)
             == (source.session, source.stream, source.batch)
+            and newest.file.seq >= track.last_seq  # else it was moved away and back since
         )
         if newest.proven and same:
             track.file, track.context = newest.file, newest.context
