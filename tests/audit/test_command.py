@@ -46,7 +46,7 @@ def test_the_sums_are_a_table_and_add_up(projects: Path, capsys: Output) -> None
     assert (kind, total, sum(map(int, sums))) == ("transcript", str(size), size)
     assert out[-2] == "The sums add up to the sources' sizes."
     assert out[-1] == (
-        "1 sources, 2 records: 2 landed, 2 converted again and compared, nothing to act on."
+        "1 source, 2 records: 2 landed, 2 converted again and compared, nothing to act on."
     )
 
 
@@ -88,7 +88,7 @@ def test_a_path_compares_what_is_below_it_only(
     assert execute(["collect", "-q", str(other.parent.parent)]) == 0
     capsys.readouterr()
     assert verify(str(other)) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("1 sources, 1 records: 1 landed")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1 source, 1 record: 1 landed")
     assert verify() == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("2 sources, 3 records: 3 landed")
 
@@ -97,7 +97,7 @@ def test_without_sources_it_says_where_it_looked(projects: Path, capsys: Output)
     assert execute(["collect", "-q"]) == 0
     transcript(projects).unlink()
     assert verify() == 0
-    assert "1 sources are no longer there" in capsys.readouterr().out
+    assert "1 source no longer there" in capsys.readouterr().out
     assert verify(f"--root={projects.parents[2] / 'empty'}") == 66
     (projects.parents[2] / "empty").mkdir()
     capsys.readouterr()
