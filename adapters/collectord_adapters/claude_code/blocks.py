@@ -20,7 +20,7 @@ from collectord.sessiondata.rawjson import Member, NotStrict, array, object_of, 
 from collectord_adapters.claude_code.draft import Draft
 from collectord_adapters.claude_code.members import BLOCK_KEPT
 from collectord_adapters.claude_code.steps import shape_size
-from collectord_adapters.claude_code.values import NULL, TRUE, parsed
+from collectord_adapters.claude_code.values import NULL, TRUE, check_compact, opened, parsed
 
 __all__ = ["take_blocks", "take_text"]
 
@@ -79,6 +79,7 @@ class _Block:
         try:
             size = _utf8_bytes(string(value))
         except NotStrict:
+            check_compact(value)
             size = len(value)
         if size:
             self.dropped.append(Dropped(what, size, why))
@@ -96,10 +97,13 @@ def take_blocks(content: Raw, draft: Draft) -> None:
 
     Raises:
         NotStrict: It is no list.
+        NotCompact: It has white space between its tokens.
     """
     plain = _plain_blocks(content)
     if plain is None:
-        for index, raw in enumerate(array(content)):
+        blocks = array(content)
+        check_compact(content)
+        for index, raw in enumerate(blocks):
             _take_raw(raw, index, draft)
         return
     for index, found in enumerate(plain):
@@ -124,7 +128,7 @@ def _block_at(content: Raw, index: int) -> Raw:
 
 def _take_raw(raw: Raw, index: int, draft: Draft) -> None:
     try:
-        found, hidden = object_of(raw)
+        found, hidden = opened(raw)
     except NotStrict:
         _keep_whole(raw, "a block that is not an object is not one this dialect describes", draft)
         return
@@ -287,7 +291,7 @@ def _media(block: _Block) -> Part:
     if value is None or value == NULL:
         raise _Misfit("a block without a readable `source` keeps its bytes")
     try:
-        source, _ = object_of(value)
+        source, _ = opened(value)
         if string(source["type"]) == "base64":
             media, data = string(source["media_type"]), source["data"]
             size = _utf8_bytes(string(data))

@@ -29,7 +29,13 @@ from collectord_adapters.claude_code.draft import Draft, Ledger, unknown_part
 from collectord_adapters.claude_code.members import HEADER_SESSION
 from collectord_adapters.claude_code.message import RECORD, is_apart, take_apart
 from collectord_adapters.claude_code.roles import read_roles
-from collectord_adapters.claude_code.values import may_nest, parsed, text_of
+from collectord_adapters.claude_code.values import (
+    NotCompact,
+    check_compact,
+    may_nest,
+    parsed,
+    text_of,
+)
 
 __all__ = ["ClaudeCodeDialect"]
 
@@ -64,9 +70,9 @@ class ClaudeCodeDialect:
         """Return *raw* as a record; what cannot be described is in an ``unknown`` part."""
         if source.kind == Kind.WORKFLOW_SCRIPT:
             reason = "the source is a program, not data"
-            converted = verbatim(raw, reason, context, audit=audit)
-            converted.record.batch = source.batch
-            return converted
+            program = verbatim(raw, reason, context, audit=audit)
+            program.record.batch = source.batch
+            return program
         data = raw.data
         assert data is not None
         view = data.removeprefix(BOM) if raw.off == 0 else data
@@ -76,39 +82,74 @@ class ClaudeCodeDialect:
             except UnicodeDecodeError:
                 return verbatim(raw, "the record is not valid UTF-8", context, audit=audit)
         lone_bytes = 0
+        converted: Converted | None
         try:
-            whole = compact(view)
+            converted = _made(view, raw, source, context, audit)
         except NotStrict:
-            repaired, lone_bytes = replace_lone_surrogates(view)
+            view, lone_bytes = replace_lone_surrogates(view)
             try:
-                whole = compact(repaired)
+                converted = _made(view, raw, source, context, audit)
             except NotStrict:
-                reason = _TOO_DEEP if _is_too_deep(view) else "the record is not valid JSON"
-                return verbatim(raw, reason, context, audit=audit)
-        draft = Draft(raw, source, context, Ledger() if audit else None)
-        try:
-            found, shape = RECORD.open(whole, draft)
-        except NotStrict:
-            return verbatim(raw, "the record is not a JSON object", context, audit=audit)
-        draft.type = text_of(found, "type")
-        if source.kind == Kind.TRANSCRIPT and is_apart(draft, found):
-            context_after = take_apart(draft, whole, found, shape)
-            if (draft.is_suspect or draft.unknown) and _is_too_deep(whole):
-                return verbatim(raw, _TOO_DEEP, context, audit=audit)
-            account = draft.ledger.account(raw.size) if draft.ledger else None
-            converted = Converted(draft.record, context_after, account, len(draft.unknown))
-        else:
-            reason = parsed(whole)[1]
-            if reason and _is_too_deep(whole):
-                return verbatim(raw, _TOO_DEEP, context, audit=audit)
-            read_roles(draft, found)
-            draft.parts.append(_whole_part(whole, reason))
-            converted = Converted(
-                draft.record, context, _whole_account(raw, whole, reason) if audit else None
-            )
+                return verbatim(raw, _why_not(view), context, audit=audit)
+        if converted is None:
+            return verbatim(raw, _TOO_DEEP, context, audit=audit)
         if lone_bytes:
             converted.record.dropped.append(Dropped("lone surrogate", lone_bytes, _WHY_SURROGATE))
         return converted
+
+
+def _made(
+    view: bytes, raw: RawRecord, source: Source, context: Context, audit: bool
+) -> Converted | None:
+    """
+    Return the record that *view* is; None when it is nested too deeply.
+
+    The runtime writes compact JSON, so the bytes are first taken as they are; where white
+    space turns up, and for an audit, their compact form is taken.
+
+    Raises:
+        NotStrict: It is no JSON object.
+    """
+    if not audit:
+        try:
+            return _taken(Raw(view), raw, source, context, None)
+        except NotCompact:
+            pass
+    return _taken(compact(view), raw, source, context, Ledger() if audit else None)
+
+
+def _taken(
+    whole: Raw, raw: RawRecord, source: Source, context: Context, ledger: Ledger | None
+) -> Converted | None:
+    draft = Draft(raw, source, context, ledger)
+    found, shape = RECORD.open(whole, draft)
+    draft.type = text_of(found, "type")
+    if source.kind == Kind.TRANSCRIPT and is_apart(draft, found):
+        context_after = take_apart(draft, whole, found, shape)
+        if draft.is_suspect or draft.unknown:
+            check_compact(whole)
+            if _is_too_deep(whole):
+                return None
+        account = ledger.account(raw.size) if ledger else None
+        return Converted(draft.record, context_after, account, len(draft.unknown))
+    reason = parsed(whole)[1]
+    if reason and _is_too_deep(whole):
+        return None
+    read_roles(draft, found)
+    draft.parts.append(_whole_part(whole, reason))
+    account = _whole_account(raw, whole, reason) if ledger else None
+    return Converted(draft.record, context, account)
+
+
+def _why_not(view: bytes) -> str:
+    """Return why *view* is not taken apart, the same however deep the caller stands."""
+    if _is_too_deep(view):
+        return _TOO_DEEP
+    try:
+        compact(view)
+    except NotStrict:
+        return "the record is not valid JSON"
+    return "the record is not a JSON object"
 
 
 def _whole_part(whole: Raw, reason: str) -> Part:

@@ -15,9 +15,9 @@ from msgspec import Raw
 
 from collectord.adapter import Account, Context, Source
 from collectord.sessiondata import Part, Record, State
-from collectord.sessiondata.rawjson import object_of, pairs, quote
+from collectord.sessiondata.rawjson import pairs, quote
 from collectord.sources import RawRecord
-from collectord_adapters.claude_code.values import NULL, built_object, parsed, refused
+from collectord_adapters.claude_code.values import NULL, built_object, opened, parsed, refused
 
 __all__ = [
     "Draft",
@@ -50,23 +50,15 @@ class Ledger:
 class Draft:
     """What has been found so far of one record."""
 
-    __slots__ = (
-        "attachment",
-        "context",
-        "counts",
-        "is_changed",
-        "is_suspect",
-        "kept",
-        "ledger",
-        "parts",
-        "prompt",
-        "record",
-        "results",
-        "source",
-        "stated",
-        "type",
-        "unknown",
-    )
+    # What few records change stands on the class: setting it on each costs more.
+    type = ""
+    prompt = ""
+    """The message's content, when it is a plain string."""
+    attachment: dict[str, Raw] | None = None
+    is_changed = False
+    """Whether the environment differs from what the file has stated before."""
+    is_suspect = False
+    """Something was not taken apart, so the record may be nested too deeply."""
 
     def __init__(
         self,
@@ -75,29 +67,26 @@ class Draft:
         context: Context,
         ledger: Ledger | None = None,
     ) -> None:
+        self.parts: list[Part] = []
         self.record = Record(
-            ord=raw.ord, off=raw.off, sha=raw.sha, bytes=raw.size, batch=source.batch, parts=[]
+            ord=raw.ord,
+            off=raw.off,
+            sha=raw.sha,
+            bytes=raw.size,
+            batch=source.batch,
+            parts=self.parts,
         )
         self.source = source
         self.context = context
         self.ledger = ledger
-        self.type = ""
-        self.prompt = ""
-        """The message's content, when it is a plain string."""
-        self.attachment: dict[str, Raw] | None = None
-        self.counts: dict[str, int | float] = {}
-        """What the provider reported, by the field of `Usage`."""
-        self.parts = self.record.parts
         self.results: list[Part] = []
         """Those of the parts that are results."""
+        self.counts: dict[str, int | float] = {}
+        """What the provider reported, by the field of `Usage`."""
         self.stated: list[tuple[str, Raw]] = []
         """The environment that the record states."""
-        self.is_changed = False
-        """Whether that differs from what the file has stated before."""
         self.kept: list[tuple[str, Raw]] = []
         self.unknown: list[tuple[str, Raw]] = []
-        self.is_suspect = False
-        """Something was not taken apart, so the record may be nested too deeply."""
 
     def open(self, raw: Raw, path: str) -> dict[str, Raw]:
         """
@@ -105,8 +94,9 @@ class Draft:
 
         Raises:
             NotStrict: It is no object.
+            NotCompact: It has white space between its tokens.
         """
-        found, hidden = object_of(raw)
+        found, hidden = opened(raw)
         for member in hidden:
             self.unknown.append((path + member.key, member.value))
             self.add("unknown", member.size)

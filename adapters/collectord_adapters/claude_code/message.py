@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from collectord.adapter import Context
 from collectord.sessiondata import Part, State, Usage
-from collectord.sessiondata.rawjson import NotStrict, object_of, quote, string
+from collectord.sessiondata.rawjson import NotStrict, quote, string
 from collectord_adapters.claude_code.beside import (
     mark_spilled,
     take_attachment,
@@ -46,6 +46,7 @@ from collectord_adapters.claude_code.values import (
     built_object,
     is_text,
     number,
+    opened,
     refused,
 )
 
@@ -56,6 +57,8 @@ _MESSAGE_WORD: Final = Raw(b'"message"')
 _EMPTY_LIST: Final = Raw(b"[]")
 _EMPTY_OBJECT: Final = Raw(b"{}")
 _COUNTS: Final = {f"message.usage.{key}": field for key, field in USAGE.items()}
+_leave: Final = Draft.leave
+_keep: Final = Draft.keep
 _REPEATED: Final = ENVIRONMENT | HEADER_SESSION | HEADER_STREAM | {"isSidechain"}
 _SYNTHETIC: Final = "<synthetic>"
 _USAGES: Final = 64
@@ -129,14 +132,6 @@ def _finish(draft: Draft, found: dict[str, Raw]) -> Context:
         return draft.context
     # Copies, because a slice would keep its whole line in memory.
     return {**draft.context, **{key: Raw(bytes(value)) for key, value in draft.stated}}
-
-
-def _leave(draft: Draft, path: str, value: Raw) -> str:
-    return draft.leave(path, value)
-
-
-def _keep(draft: Draft, path: str, value: Raw) -> str:
-    return draft.keep(path, value)
 
 
 def _session(draft: Draft, path: str, value: Raw) -> str:
@@ -278,7 +273,7 @@ def _attachment(draft: Draft, path: str, value: Raw) -> str:
     if value == NULL:
         return "role"
     try:
-        draft.attachment, _ = object_of(value)
+        draft.attachment, _ = opened(value)
     except NotStrict:
         return draft.leave(path, value)
     return take_attachment(value, draft.attachment, draft)

@@ -41,9 +41,9 @@ SAYS_NOTHING: Final = (NULL, Raw(b'""'))
 """Values of a role member that set nothing, because they say nothing."""
 
 _FLAG_VALUES: Final = (Raw(b"false"), TRUE, NULL)
-_TIME: Final = re.compile(
+_is_time: Final = re.compile(
     r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
+).fullmatch
 """RFC 3339; what is no time sets none."""
 
 _NOTIFICATION: Final = "<task-notification>"
@@ -245,7 +245,7 @@ def _text_role(field: str) -> Step:
 
 def _time(draft: Draft, path: str, value: Raw) -> str:
     text = _text(value)
-    if _TIME.fullmatch(text):
+    if _is_time(text):
         draft.record.time = text
         return "role"
     return "role" if value in SAYS_NOTHING else draft.leave(path, value)

@@ -100,6 +100,7 @@ class Table:
 
         Raises:
             NotStrict: It is no object.
+            NotCompact: It has white space between its tokens.
         """
         try:
             found = _decode(raw)

@@ -12,8 +12,12 @@ from msgspec import Raw
 
 from collectord.sessiondata.rawjson import (
     MAX_PART_DEPTH,
+    Member,
     NotStrict,
+    compact,
     depth,
+    members,
+    object_of,
     quote,
     strict,
     string,
@@ -43,6 +47,31 @@ _MEMORY: Final = 4096
 _decode_number: Final = msgspec.json.Decoder(int | float).decode
 
 
+class NotCompact(Exception):
+    """The value has white space between its tokens."""
+
+
+def check_compact(raw: Raw | bytes) -> None:
+    """Raise `NotCompact` when *raw*, which is JSON, has white space between its tokens."""
+    if len(compact(raw)) != len(raw):
+        raise NotCompact
+
+
+def opened(raw: Raw) -> tuple[dict[str, Raw], list[Member]]:
+    """
+    Return the members of the object *raw*, and those that a later one hides.
+
+    Raises:
+        NotStrict: It is no object.
+        NotCompact: It has white space between its tokens.
+    """
+    found = members(raw)
+    if found is not None:
+        return found, []
+    check_compact(raw)
+    return object_of(raw)
+
+
 def parsed(raw: Raw | bytes) -> tuple[object, str]:
     """
     Return (what *raw* is, why a strict parser would refuse it as a part's data).
@@ -50,6 +79,9 @@ def parsed(raw: Raw | bytes) -> tuple[object, str]:
     `collectord.sessiondata.rawjson.strict`, with the parsed value, which that throws
     away; a string is not parsed. Of large values the brackets are looked for, not
     counted: looking is twenty times as fast where there are few.
+
+    Raises:
+        NotCompact: It has white space between its tokens.
     """
     view = bytes(raw)
     if view[:1] == b'"':
@@ -57,7 +89,9 @@ def parsed(raw: Raw | bytes) -> tuple[object, str]:
     try:
         found = orjson.loads(view)
     except orjson.JSONDecodeError:
+        check_compact(view)
         return None, strict(view)
+    check_compact(view)
     if may_nest(view, MAX_PART_DEPTH) and not _is_seen_flat(found, view):
         reason = strict(view)
         if reason:
@@ -98,12 +132,12 @@ def may_nest(view: bytes, levels: int) -> bool:
     return False
 
 
-def built_object(members: list[tuple[str, Raw]]) -> Raw:
-    """Return an object of *members*, each value as written."""
+def built_object(pairs: list[tuple[str, Raw]]) -> Raw:
+    """Return an object of *pairs*, each value as written."""
     pieces: list[bytes | Raw] = [b"{"]
-    for path, value in members:
-        pieces += (_key(path), value, b",")
-    if members:
+    for path, value in pairs:
+        pieces += (_keys.get(path) or _key(path), value, b",")
+    if pairs:
         pieces.pop()
     pieces.append(b"}")
     return Raw(b"".join(pieces))
@@ -169,10 +203,8 @@ _keys: dict[str, bytes] = {}
 
 
 def _key(path: str) -> bytes:
-    """Return ``"path":``."""
-    found = _keys.get(path)
-    if found is None:
-        if len(_keys) >= _MEMORY:
-            _keys.clear()
-        found = _keys[path] = bytes(quote(path)) + b":"
+    """Return ``"path":``, and remember it."""
+    if len(_keys) >= _MEMORY:
+        _keys.clear()
+    found = _keys[path] = bytes(quote(path)) + b":"
     return found
