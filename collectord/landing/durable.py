@@ -53,7 +53,11 @@ def fsync_folder(path: Path) -> None:
 
 
 def make_folders(path: Path, mode: int, *, durable: bool = True) -> None:
-    """Create *path* and what is missing above it with *mode*, each one's parent synced."""
+    """
+    Create *path* and what is missing above it with *mode*, each one's parent synced.
+
+    All are made before the first is synced: a journal takes them to the disk together.
+    """
     missing = []
     above = path
     while not above.is_dir():
@@ -65,7 +69,8 @@ def make_folders(path: Path, mode: int, *, durable: bool = True) -> None:
             # mkdir's mode is cut by the umask; a file system without modes may refuse.
             with contextlib.suppress(PermissionError):
                 folder.chmod(mode)
-        if durable:
+    if durable:
+        for folder in reversed(missing):
             fsync_folder(folder.parent)
 
 

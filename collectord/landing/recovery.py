@@ -75,7 +75,10 @@ def recover_session(root: LandingRoot, folder: Path, witness: Witness) -> list[R
         LandedFileDiffers: A number has two contents; the session must not be written to.
         OSError: A step failed; nothing was lost, and it can be run again.
     """
-    for each in LandingRoot.folders(folder):
+    folders = LandingRoot.folders(folder)
+    if folders:
+        fsync_folder(root.path)
+    for each in folders:
         fsync_folder(each)
         for leftover in each.glob(f"*{COPY_SUFFIX}"):
             if leftover.name.endswith(f".sd.open{COPY_SUFFIX}"):
