@@ -101,9 +101,7 @@ def take_blocks(content: Raw, draft: Draft) -> None:
     """
     plain = _plain_blocks(content)
     if plain is None:
-        blocks = array(content)
-        check_compact(content)
-        for index, raw in enumerate(blocks):
+        for index, raw in enumerate(array(content)):
             _take_raw(raw, index, draft)
         return
     for index, found in enumerate(plain):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from collectord.adapter import Source
 from tests.adapters.claude_code.lines import SESSION, Landed, compact, source_of
 
 Land = Callable[..., Landed]
@@ -152,6 +153,12 @@ def test_a_loss_is_stated(
 
     assert [(entry["what"], entry["bytes"]) for entry in found] == dropped
     assert all(entry["why"] for entry in found)
+
+
+def test_the_size_of_a_loss_counts_no_white_space(land: Land) -> None:
+    block = b'{"type":"thinking","thinking":"x","signature":[ 1, 2 ]}'
+
+    assert land(b'{"message":{"content":[%s]}}' % block)["dropped"][0]["bytes"] == 5
 
 
 OK = {"k": "result", "of": "t", "text": "ok", "bytes": 2}
@@ -320,6 +327,9 @@ UNKNOWN: list[tuple[bytes, dict[str, object]]] = [
     (b'{"type":"user","message":{"content":{"a":1}}}', {"message.content": {"a": 1}}),
     (b'{"type":"user","message":[1]}', {"message": [1]}),
     (b'{"type":"user","message":{"content":[{"type":"text","text":"x","n":1}]}}', {"message.content.0.n": 1}),
+    (b'{"type":"user","message":{"content":[{"type":"text","text":"x","text":"y"}]}}', {"message.content.0.text": "x"}),
+    (b'{"type":"user","message":{"content":[{"type":"text","t\\u0065xt":"x","n":1}]}}', {"message.content.0.n": 1}),
+    (b'{"type":"user","message":{"content":[{"type":"text","text":"x","n":{ "a" : 1 }}]}}', {"message.content.0.n": {"a": 1}}),
     (b'{"type":"user","message":{"content":"x"},"uuid":5,"isMeta":"yes"}', {"uuid": 5, "isMeta": "yes"}),
     (b'{"type":"user","message":{"content":"x"},"uuid":"a","uuid":"b"}', {"uuid": "a"}),
     (b'{"type":"user","message":{"content":"x","content":"y"}}', {"message.content": "x"}),
@@ -349,6 +359,22 @@ def test_a_records_own_stream_is_said_by_the_header(land: Land) -> None:
     line = message({"type": "text", "text": "x"}, agentId="a0", isSidechain=True)
 
     assert land(line, source_of(stream="a0"))["parts"][-1]["data"] == {"isSidechain": True}
+
+
+def test_what_the_header_says_depends_on_the_source_alone(convert: Callable[..., Any]) -> None:
+    """The same line again, in other files: what was remembered of the first does not hold."""
+    line = message({"type": "text", "text": "x"}, sessionId=SESSION, agentId="a0", cwd="/")
+    own = source_of(stream="a0")
+    context = convert(line, own).context
+
+    def parts(source: Source) -> list[str]:
+        return [part.k for part in convert(line, source, context).record.parts]
+
+    for _ in range(2):
+        assert parts(own) == ["text"]
+        assert parts(own._replace(session="other")) == ["text", "data"]
+        assert parts(own._replace(stream="a1")) == ["text", "data"]
+        assert parts(own) == ["text"]
 
 
 EMPTY: list[tuple[dict[str, object], dict[str, object]]] = [
