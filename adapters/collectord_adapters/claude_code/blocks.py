@@ -40,18 +40,15 @@ class _Misfit(Exception):
 class _Block:
     """One block whose type is known."""
 
-    __slots__ = ("draft", "dropped", "found", "odd", "path", "source")
+    # What few blocks change stands on the class: setting it on each costs more.
+    odd: frozenset[str] = frozenset()
+    """Members whose value is not what the runtime writes there: unknown members."""
+    dropped: tuple[Dropped, ...] = ()
+    source = False
+    """Whether the member ``source`` was taken apart."""
 
-    def __init__(self, found: dict[str, Raw], path: str, draft: Draft) -> None:
+    def __init__(self, found: dict[str, Raw]) -> None:
         self.found = found
-        self.path = path
-        """``message.content.0.``"""
-        self.draft = draft
-        self.odd: set[str] = set()
-        """Members whose value is not what the runtime writes there: unknown members."""
-        self.dropped: list[Dropped] = []
-        self.source = False
-        """Whether the member ``source`` was taken apart."""
 
     def text(self, key: str) -> str:
         """Return the string member *key*, noting one that is something else."""
@@ -61,7 +58,7 @@ class _Block:
         try:
             return string(value)
         except NotStrict:
-            self.odd.add(key)
+            self.odd |= {key}
             return ""
 
     def content(self, key: str) -> str:
@@ -82,7 +79,7 @@ class _Block:
             check_compact(value)
             size = len(value)
         if size:
-            self.dropped.append(Dropped(what, size, why))
+            self.dropped = (*self.dropped, Dropped(what, size, why))
         return size
 
 
@@ -153,7 +150,7 @@ def _take(
         name = kind if len(kind) <= 80 else kind[:79] + "…"
         _keep_whole(raw(), f'block type "{name}" is not one this dialect describes', draft)
         return
-    block = _Block(found, f"message.content.{index}.", draft)
+    block = _Block(found)
     make, places = read
     try:
         part = make(block)
@@ -161,23 +158,26 @@ def _take(
         _keep_whole(raw(), str(misfit), draft)
         return
     draft.parts.append(part)
-    draft.record.dropped += block.dropped
+    if block.dropped:
+        draft.record.dropped += block.dropped
     if part.k == "result":
         draft.results.append(part)
     # In most blocks every member is content, and there is nothing left to place.
     if draft.ledger or block.odd or block.source or hidden or not found.keys() <= places.keys():
+        path = f"message.content.{index}."
         for member in hidden:
-            draft.add(draft.leave(block.path + member.key, member.value), member.size)
-        _place(raw, block, places)
+            draft.add(draft.leave(path + member.key, member.value), member.size)
+        _place(raw, block, path, places, draft)
 
 
-def _place(raw: Callable[[], Raw], block: _Block, places: dict[str, str]) -> None:
+def _place(
+    raw: Callable[[], Raw], block: _Block, path: str, places: dict[str, str], draft: Draft
+) -> None:
     """Send every member of *block* to its place."""
-    draft, path = block.draft, block.path
     keys = draft.ledger.keys_of(raw()) if draft.ledger else None
     for key, value in block.found.items():
         if key == "source" and block.source:
-            _place_source(value, block, keys[key] if keys else 0)
+            _place_source(value, path + "source.", keys[key] if keys else 0, draft)
             continue
         if key in places and key not in block.odd:
             place = places[key]
@@ -189,8 +189,7 @@ def _place(raw: Callable[[], Raw], block: _Block, places: dict[str, str]) -> Non
             draft.add(place, keys[key] + len(value))
 
 
-def _place_source(raw: Raw, block: _Block, key_size: int) -> None:
-    draft, path = block.draft, block.path + "source."
+def _place_source(raw: Raw, path: str, key_size: int, draft: Draft) -> None:
     draft.add("part", key_size)
     found = draft.open(raw, path)
     keys = draft.ledger.keys_of(raw) if draft.ledger else None
@@ -237,7 +236,7 @@ def _result(block: _Block) -> Part:
     if value in _BOOLEANS:
         failed = value == TRUE
     elif value is not None and value != NULL:
-        block.odd.add("is_error")
+        block.odd |= {"is_error"}
     text, data, size = _result_content(block.found.get("content", NULL))
     return Part(
         k="result",

@@ -106,7 +106,8 @@ class Draft:
         """Keep a member in the trailing part, unless it is null; return its place."""
         if value == NULL:
             return "trailing"
-        if refused(value):
+        view = bytes(value)
+        if view[:1] != b'"' and refused(view):
             return self.leave(path, value)
         self.kept.append((path, value))
         return "trailing"

@@ -68,9 +68,10 @@ _USAGE_BYTES: Final = 4096
 
 def is_apart(draft: Draft, found: dict[str, Raw]) -> bool:
     """Whether a record with the members *found* is taken apart; else it is kept whole."""
-    return (
-        found.get("message", NULL) != NULL or found.get("attachment", NULL) != NULL
-    ) and draft.type not in WHOLE_TYPES
+    value = found.get("message")
+    if value is None or value == NULL:
+        value = found.get("attachment")
+    return value is not None and value != NULL and draft.type not in WHOLE_TYPES
 
 
 def take_apart(draft: Draft, whole: Raw, found: dict[str, Raw], shape: Shape) -> Context:

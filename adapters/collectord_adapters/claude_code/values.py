@@ -144,7 +144,7 @@ def built_object(pairs: list[tuple[str, Raw]]) -> Raw:
     return Raw(b"".join(pieces))
 
 
-def refused(value: Raw) -> bool:
+def refused(value: Raw | bytes) -> bool:
     """Whether the trailing part cannot hold *value*: no strict JSON, or one level too deep."""
     view = bytes(value)
     if view[:1] == b'"' or len(view) < _PLAIN_BYTES:
