@@ -49,6 +49,7 @@ class Desk:
         self._due_changed = anyio.Event()
         self._delays: dict[tuple[str, str], float] = {}
         self._touched = anyio.Event()
+        self._mend_delay_s = FIRST_RETRY_S
 
     async def recover(self) -> None:
         """Recover every session with an open file."""
@@ -103,15 +104,20 @@ class Desk:
             await self._mend()
 
     async def _mend(self) -> None:
-        """Recover the sessions of which a file could not be sealed, and seal it then."""
+        """Recover the sessions in which something could not be written, a little later."""
         failed = self._collector.cuts.take_failures()
         if not failed:
+            self._mend_delay_s = FIRST_RETRY_S
             return
-        for session, error in failed:
+        for session, error, _ in failed:
             log.error("source.failed", session=session, reason=str(error))
-        await anyio.sleep(FIRST_RETRY_S)
+        await anyio.sleep(self._mend_delay_s)
+        self._mend_delay_s = min(self._mend_delay_s * 2, LAST_RETRY_S)
         await self.recover()
         await self.seal_orphans()
+        for _, _, sources in failed:
+            for source in sources:
+                self._queue.put(source, Lane.NEW)
         self._touched.set()
 
     async def seal_orphans(self) -> None:

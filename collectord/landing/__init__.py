@@ -5,7 +5,7 @@ from collectord.landing.lineage import ends_of, holds, lineage, was_rewritten
 from collectord.landing.openfile import OpenFile
 from collectord.landing.recovery import Recovered, Testimony, Witness
 from collectord.landing.root import PRIVATE, SHARED, LandedName, LandingRoot, Modes, parse_name
-from collectord.landing.session import LandedFile, LandedSession, Resumed
+from collectord.landing.session import LandedFile, LandedSession, NextFile, Resumed
 
 __all__ = [
     "PRIVATE",
@@ -15,6 +15,7 @@ __all__ = [
     "LandedSession",
     "LandingRoot",
     "Modes",
+    "NextFile",
     "OpenFile",
     "Recovered",
     "Resumed",

@@ -170,12 +170,17 @@ class OpenFile:
         try:
             if self._root.durable:
                 self.sync()
-            os.fchmod(self._fd, self._root.modes.sealed)
-            if self._root.durable:
-                fsync(self._fd)
         except OSError as error:
             self.close()
             raise SessionStopped(self.path, f"cannot be brought to the disk: {error}") from error
+        try:
+            os.fchmod(self._fd, self._root.modes.sealed)
+            if self._root.durable:
+                fsync(self._fd)
+        except OSError:
+            # The bytes are on the disk; what is missing is the mode, and recovery goes on there.
+            self.close()
+            raise
         digest = _sha256(self.path)
         self.close()
         return publish(self.path, durable=self._root.durable), digest

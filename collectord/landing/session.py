@@ -20,7 +20,7 @@ from collectord.landing.root import LandingRoot, stamp_of
 from collectord.sessiondata import SCHEMA, Header
 from collectord.sources import Anchor
 
-__all__ = ["LandedFile", "LandedSession", "Resumed"]
+__all__ = ["LandedFile", "LandedSession", "NextFile", "Resumed"]
 
 
 class LandedFile(NamedTuple):
@@ -39,6 +39,14 @@ class Resumed(NamedTuple):
     file: OpenFile
     context: Context
     proven: bool
+
+
+class NextFile(NamedTuple):
+    """A file that is to be created."""
+
+    header: Header
+    path: Path
+    create: Callable[[], OpenFile]
 
 
 class LandedSession:
@@ -61,6 +69,8 @@ class LandedSession:
             NameRefused: The id cannot be a folder's name.
         """
         self.session = session
+        self.is_broken = False
+        """Set when a step failed: nothing more is written through this object."""
         self.folder = root.session_folder(session)
         self._root = root
         recovered = recover_session(root, self.folder, witness)
@@ -117,14 +127,13 @@ class LandedSession:
         """Return where a source's files land. Raises `NameRefused`."""
         return self._root.folder(source.kind, source.session, source.stream, source.batch)
 
-    def next_file(
-        self, source: Source, *, adapter: str, dialect: str, now_ns: int
-    ) -> Callable[[], OpenFile]:
+    def next_file(self, source: Source, *, adapter: str, dialect: str, now_ns: int) -> NextFile:
         """
-        Return the step that creates the next cut of *source* under the next number.
+        Take the next number for a cut of *source*, and say how its file is created.
 
-        The number is taken once `opened` is told of the file; until then no other of the
-        session may be asked for.
+        The caller creates the files of a session in the order in which it asked for them;
+        when one cannot be created, this object is of no use any more: the disk has the
+        numbers.
 
         Args:
             source: An identified source.
@@ -151,14 +160,11 @@ class LandedSession:
         )
         folder = self.folder_of(source)
         name = LandingRoot.open_name(source.kind, self.next_seq, stamp)
-        return partial(OpenFile.create, folder, name, header, self._root)
-
-    def opened(self, file: OpenFile) -> OpenFile:
-        """Take the number of a file that was created, durably."""
-        self.next_seq = file.seq + 1
-        adapter = file.header.adapter.partition("/")[0]
-        self.files.append(LandedFile(file.path, file.seq, adapter, file.header.src))
-        return file
+        create = partial(OpenFile.create, folder, name, header, self._root)
+        path = folder / name
+        self.files.append(LandedFile(path, self.next_seq, source.adapter, source.src))
+        self.next_seq += 1
+        return NextFile(header, path, create)
 
     def open(self, source: Source, *, adapter: str, dialect: str, now_ns: int) -> OpenFile:
         """
@@ -166,10 +172,9 @@ class LandedSession:
 
         Raises:
             NameRefused: A name in it cannot be a path.
-            OSError: The file could not be created; the number stays free.
+            OSError: The file could not be created; the number stays free on disk.
         """
-        step = self.next_file(source, adapter=adapter, dialect=dialect, now_ns=now_ns)
-        return self.opened(step())
+        return self.next_file(source, adapter=adapter, dialect=dialect, now_ns=now_ns).create()
 
     def sealed(self, open_path: Path, path: Path) -> None:
         """Note that the open file has its sealed name now."""

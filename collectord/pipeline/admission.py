@@ -69,9 +69,10 @@ class Admission:
                 self._note(source, _UNIDENTIFIED)
                 log.debug("source.unidentified", src=source.src)
                 return _UNIDENTIFIED
+            # Refuses a name before anything is written, and lets no file be renamed meanwhile.
+            folder = self._cuts.folder_of(identified)
+            self._cuts.reap(lambda step: step.cut.path.parent == folder)
             session = self._cuts.session(identified.session)
-            folder = session.folder_of(identified)  # refuses a name before anything is written
-            self._cuts.finish_seals(lambda seal: seal.file.path.parent == folder)
             track = resume(identified, session, fd, row, self._roots)
         except NameRefused as error:
             os.close(fd)

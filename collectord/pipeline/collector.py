@@ -26,6 +26,7 @@ from collectord.pipeline.outcome import UNCHANGED, Outcome
 from collectord.pipeline.resume import chain_set, history
 from collectord.pipeline.roots import Roots
 from collectord.pipeline.track import Track
+from collectord.pipeline.writer import Abandoned
 from collectord.sources import (
     READ_BUDGET_BYTES,
     Cursor,
@@ -70,10 +71,17 @@ class Collector:
 
         Raises:
             OSError: The source cannot be read now, or the landing root not be written;
-                nothing was lost, and the visit can be repeated.
+                nothing was lost, and the visit can be repeated. What fails later, while it is
+                written, `Cuts.take_failures` tells.
             SourceUnexpected: A fault of ours or of a plug-in; the other sources go on.
             CollectordError: The session of the source is stopped.
         """
+        try:
+            return self._visit(source, final=final)
+        except Abandoned:
+            return Outcome()
+
+    def _visit(self, source: Source, *, final: bool) -> Outcome:
         key = (source.adapter, source.src)
         track = self.cuts.tracks.get(key)
         adapter = self.roots.adapter(source.adapter)
@@ -88,7 +96,7 @@ class Collector:
         if track is None:
             other = self._admission.other_name(source, now, is_known=row is not None)
             if other is not None:
-                return self.visit(other, final=final)
+                return self._visit(other, final=final)
         try:
             fd = open_source(source.path)
         except SourceGone:
@@ -111,6 +119,8 @@ class Collector:
                 self.cuts.tracks[key] = self.cuts.tracks.pop(key)  # the latest last
                 self._take_descriptor(track, fd, adapter)
             return self._read(track, known, adapter, final=final)
+        except Abandoned:
+            raise
         except (OSError, CollectordError) as error:
             self.cuts.give_up(session, error)
             raise
@@ -144,26 +154,26 @@ class Collector:
         landing = self._config.landing
         soonest = landing.seal_after_idle_s
         for track in list(self.cuts.tracks.values()):
-            file = track.file
-            if file is None:
+            cut = track.cut
+            if cut is None:
                 continue
-            idle_at = file.touched_at_s + landing.seal_after_idle_s
-            left = min(idle_at, file.opened_at_s + landing.seal_after_age_s) - now_s
+            idle_at = cut.touched_at_s + landing.seal_after_idle_s
+            left = min(idle_at, cut.opened_at_s + landing.seal_after_age_s) - now_s
             if left <= 0:
                 self._release(track)
             else:
                 soonest = min(soonest, left)
         return soonest
 
-    def seal_all(self) -> Iterator[OSError | CollectordError]:
+    def seal_all(self) -> Iterator[Exception]:
         """Seal every growing cut; yield what went wrong, and go on."""
         for track in list(self.cuts.tracks.values()):
             try:
                 self._release(track)
             except (OSError, CollectordError) as error:
                 yield error
-        self.cuts.finish_seals(lambda _seal: True)
-        yield from (failed for _, failed in self.cuts.take_failures())
+        self.cuts.reap(lambda _step: True)
+        yield from (failed.error for failed in self.cuts.take_failures())
 
     def recover_open(self) -> Iterator[OSError | CollectordError]:
         """Recover every session that has an open file, so that none is forgotten."""
@@ -302,8 +312,10 @@ class Collector:
 
     def _landed(self, track: Track) -> list[LandedFile]:
         """Return the files of the track's source, none of which is being renamed."""
-        folder = track.session.folder_of(track.source)
-        self.cuts.finish_seals(lambda seal: seal.file.path.parent == folder)
+        folder = self.cuts.folder_of(track.source)
+        self.cuts.reap(lambda step: step.cut.path.parent == folder)
+        if track.session.is_broken:
+            raise Abandoned
         return history(track.source, track.session, track.fd, self.roots)
 
     def _read_document(self, track: Track, now: Stat, adapter: Adapter, *, final: bool) -> Outcome:

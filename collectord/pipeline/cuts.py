@@ -8,23 +8,23 @@ from the disk again at the next visit: recovery is the one way back.
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import wait
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from collectord.adapter import NO_CONTEXT, Adapter
+from collectord.adapter import NO_CONTEXT, Adapter, Source
 from collectord.config import Config
 from collectord.errors import CollectordError, LandedFileDiffers, SessionStopped, StateError
 from collectord.landing import LandedSession, LandingRoot, OpenFile, Witness
 from collectord.pipeline.convert import landed_line, long_line
-from collectord.pipeline.seals import Seal, Seals
 from collectord.pipeline.track import Track
+from collectord.pipeline.writer import Abandoned, Cut, Step, Writer
 from collectord.sources import Anchor, Cursor, RawRecord, Stat
 from collectord.state import FileRow, SourceRow, Store
 
-__all__ = ["Cuts"]
+__all__ = ["Cuts", "Failed"]
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -32,6 +32,15 @@ _SESSIONS: Final = 256
 """How many sessions without a growing cut are remembered."""
 
 _BATCH_BYTES: Final = 1 << 20
+
+
+class Failed(NamedTuple):
+    """A session in which a step failed."""
+
+    session: str
+    error: Exception
+    sources: tuple[Source, ...]
+    """To be visited again."""
 
 
 class Cuts:
@@ -55,8 +64,13 @@ class Cuts:
         self._stopped: dict[str, CollectordError] = {}
         self._rows: dict[tuple[str, str], SourceRow] = {}
         self._files: list[FileRow] = []
-        self._seals = Seals()
-        self._failed: list[tuple[str, OSError | CollectordError]] = []
+        self._writer = Writer(
+            sync_appends=config.landing.fsync == "append",
+            closing_line=config.landing.closing_line,
+        )
+        self._failed: list[Failed] = []
+        self._lost: dict[str, dict[tuple[str, str], Source]] = {}
+        """By session: the sources of steps that were not taken."""
         self._names: dict[tuple[int, int], tuple[str, str]] = {}
         self.unknown_members = 0
         """Members that a dialect did not describe, since the start."""
@@ -74,7 +88,7 @@ class Cuts:
             raise self._stopped[name]
         found = self._sessions.pop(name, None)
         if found is None:
-            self.finish_seals(lambda seal: seal.session.session == name)
+            self.reap(lambda step: step.cut.session.session == name)
             known = max(
                 self._store.known_seq(name),
                 max((row.seq for row in self._files if row.session == name), default=0),
@@ -93,12 +107,16 @@ class Cuts:
         self._forget_idle_sessions()
         return found
 
+    def folder_of(self, source: Source) -> Path:
+        """Return where a source's files land. Raises `NameRefused`."""
+        return self.root.folder(source.kind, source.session, source.stream, source.batch)
+
     def adopt(self, track: Track, adapter: Adapter) -> None:
         """Take over what recovery left open of the track's source."""
         source = track.source
         older, newest = track.session.take_open(source.adapter, source.src)
         for file in older:
-            self._seal_file(track.session, file)
+            self._writer.seal(_cut_of(track.session, source, file))
         if newest is None:
             return
         header = newest.file.header
@@ -110,31 +128,24 @@ class Cuts:
             and newest.file.seq >= track.last_seq  # else it was moved away and back since
         )
         if newest.proven and same:
-            track.file, track.context = newest.file, newest.context
+            track.cut = _cut_of(track.session, source, newest.file)
+            track.context = newest.context
         else:
-            self._seal_file(track.session, newest.file)
+            self._writer.seal(_cut_of(track.session, source, newest.file))
 
     def land(
         self, track: Track, raws: Sequence[RawRecord], cursor: Cursor, adapter: Adapter
     ) -> int:
         """
-        Append *raws* to the track's cut, sealing and opening files as they fill.
+        Hand *raws* to the track's cut, sealing and opening files as they fill.
 
-        Returns how many of them were new. Only when all are in a file does the track go on
-        to *cursor*.
+        Returns how many of them were new. The track goes on to *cursor* in memory; where the
+        writer fails, `reap` gives the session up, and the disk says how far it came.
 
         Raises:
+            Abandoned: The session was given up; `take_failures` says why.
             OSError, CollectordError: The session must be given up with `give_up`.
         """
-        try:
-            landed = self._land(track, raws, adapter)
-        finally:
-            if track.opening is not None:
-                wait([track.opening])
-        track.read(list(raws), cursor)
-        return landed
-
-    def _land(self, track: Track, raws: Sequence[RawRecord], adapter: Adapter) -> int:
         lines: list[bytes] = []
         size = landed = 0
         last: RawRecord | None = None
@@ -145,13 +156,15 @@ class Cuts:
                 if raw.sha in track.seen.get(raw.ord, ()):
                     continue
                 track.seen.setdefault(raw.ord, set()).add(raw.sha)
-            if track.file is None and track.opening is None:
+            if track.cut is None:
                 self._open(track, adapter)
+            assert track.cut is not None
             line = landed_line(raw, track.source, adapter.dialect, track.context)
             self.unknown_members += line.unknown_members
             if line.data is None:
                 self._append(track, lines)
-                self._file(track).append_pieces(long_line(track.fd, raw, convert_bytes))
+                pieces = long_line(track.fd, raw, convert_bytes)
+                self._writer.append_pieces(track.cut, pieces)
                 size = 0
             else:
                 lines.append(line.data)
@@ -159,7 +172,7 @@ class Cuts:
             track.context = line.context
             last = raw
             landed += 1
-            if size + (track.file.size if track.file is not None else 0) >= max_file_bytes:
+            if size + track.cut.size >= max_file_bytes:
                 self._append(track, lines)
                 self.seal(track)
                 size = 0
@@ -169,14 +182,18 @@ class Cuts:
         self._append(track, lines)
         if last is not None:
             track.last = Anchor.of(last)
+        track.read(list(raws), cursor)
+        self.reap()
+        if track.session.is_broken:
+            raise Abandoned
         return landed
 
     def seal(self, track: Track) -> None:
-        """Close the track's cut for good, when it has one; `finish_seals` tells how it went."""
-        if track.file is not None:
-            file, track.file = track.file, None
+        """Close the track's cut for good, when it has one; `take_failures` tells how it went."""
+        if track.cut is not None:
+            self._writer.seal(track.cut)
+            track.cut = None
             track.context = NO_CONTEXT
-            self._seal_file(track.session, file)
 
     def release(self, track: Track) -> None:
         """Seal the track's cut and forget the track; its row tells the next start to skip it."""
@@ -189,30 +206,42 @@ class Cuts:
         track.close()
         self.tracks.pop(track.key, None)
 
-    def give_up(self, session: str, error: BaseException) -> None:
-        """Forget everything known of a session after a step failed; the disk tells it again."""
-        self.finish_seals(lambda seal: seal.session.session == session)
+    def give_up(self, session: str, error: Exception) -> None:
+        """
+        Forget everything known of a session after a step failed; the disk tells it again.
+
+        `take_failures` has the sources to visit again.
+        """
+        known = self._sessions.pop(session, None)
+        if known is not None:
+            known.is_broken = True
+        self.reap(lambda step: step.cut.session.session == session)
+        lost = self._lost.pop(session, {})
         for track in [t for t in self.tracks.values() if t.source.session == session]:
+            lost[track.key] = track.source
+            if track.cut is not None:
+                track.cut.close()
             self.drop(track)
         for key in [key for key, row in self._rows.items() if row.session == session]:
             del self._rows[key]
-        known = self._sessions.pop(session, None)
-        if known is not None:
-            for one in known.recovered:
-                one.file.close()
+        for one in known.recovered if known is not None else ():
+            one.file.close()
         if isinstance(error, LandedFileDiffers | SessionStopped):
             self._stopped[session] = error
             log.error("session.stopped", session=session, reason=str(error))
+        self._failed.append(Failed(session, error, tuple(lost.values())))
 
     def seal_orphans(self) -> None:
         """Seal what recovery left open of sources that are no longer collected."""
         for session in list(self._sessions.values()):
             orphans, session.recovered = session.recovered, []
             for one in orphans:
-                self._seal_file(session, one.file)
+                self._writer.seal(_cut_of(session, None, one.file))
 
     def note(self, track: Track) -> None:
-        """Remember the track's row for the next `commit`."""
+        """Remember the track's row for the next `commit`, unless its session was given up."""
+        if track.session.is_broken:
+            return
         source = track.source
         self._rows[track.key] = SourceRow(
             *track.key,
@@ -223,7 +252,7 @@ class Cuts:
             track.stat,
             track.last,
             track.last_seq,
-            track.file is None,
+            track.cut is None,
             track.pending_bytes,
             False,
             track.generation,
@@ -249,9 +278,9 @@ class Cuts:
         """
         Tell the store what happened since the last time; a failure loses a cache only.
 
-        Seals are waited for: a row says that its source's records are durable.
+        The writer is waited for: a row says that its source's records are on the disk.
         """
-        self.finish_seals(lambda _seal: True)
+        self.reap(lambda _step: True)
         if not self._rows and not self._files:
             return
         try:
@@ -262,87 +291,90 @@ class Cuts:
         self._rows.clear()
         self._files.clear()
 
-    def finish_seals(self, wanted: Callable[[Seal], bool] | None = None) -> None:
-        """Wait for the *wanted* seals, and take note of all that are done; failures are kept."""
-        for seal in list(self._seals.done(wanted)):
-            name = seal.session.session
-            try:
-                path, digest = seal.future.result()
-            except (OSError, CollectordError) as error:
-                self._failed.append((name, error))
-                self.give_up(name, error)
+    def reap(self, wanted: Callable[[Step], bool] | None = None) -> None:
+        """Wait for the *wanted* steps, and take note of all that were taken; failures are kept."""
+        broken: dict[str, Exception] = {}
+        for step in list(self._writer.done(wanted)):
+            error = step.done.exception()
+            session = step.cut.session.session
+            if error is None:
+                if step.sealed is not None:
+                    self._note_sealed(step.cut, *step.sealed)
                 continue
-            seal.session.sealed(seal.file.path, path)
-            file, header = seal.file, seal.file.header
-            self._files.append(
-                FileRow(
-                    name,
-                    file.seq,
-                    path.relative_to(self.root.path).as_posix(),
-                    header.adapter.partition("/")[0],
-                    header.src,
-                    file.records,
-                    file.size,
-                    digest,
-                )
-            )
-            log.info(
-                "file.sealed",
-                session=name,
-                src=header.src,
-                seq=file.seq,
-                records=file.records,
-                bytes=file.size,
-            )
+            source = step.cut.source
+            if source is not None:
+                self._lost.setdefault(session, {})[source.adapter, source.src] = source
+            if not isinstance(error, OSError | CollectordError | Abandoned):
+                raise error
+            if not isinstance(error, Abandoned):
+                broken.setdefault(session, error)
+        for session, failure in broken.items():
+            self.give_up(session, failure)
 
-    def take_failures(self) -> list[tuple[str, OSError | CollectordError]]:
-        """Return (session, why) of the seals that failed since the last time."""
+    def take_failures(self) -> list[Failed]:
+        """Return the sessions in which a step failed since the last time."""
         failed, self._failed = self._failed, []
         return failed
 
     def close(self) -> None:
-        """Wait for what is being sealed, and end the threads."""
+        """Wait for the writer, give every descriptor back, and end the threads."""
         try:
-            self.finish_seals(lambda _seal: True)
+            self.reap(lambda _step: True)
         finally:
-            self._seals.close()
+            self._writer.close()
+            for track in list(self.tracks.values()):
+                if track.cut is not None:
+                    track.cut.close()
+                track.close()
+
+    def _note_sealed(self, cut: Cut, path: Path, digest: str) -> None:
+        cut.session.sealed(cut.path, path)
+        header = cut.header
+        assert cut.file is not None
+        self._files.append(
+            FileRow(
+                header.session,
+                cut.seq,
+                path.relative_to(self.root.path).as_posix(),
+                header.adapter.partition("/")[0],
+                header.src,
+                cut.file.records,
+                cut.file.size,
+                digest,
+            )
+        )
+        log.info(
+            "file.sealed",
+            session=header.session,
+            src=header.src,
+            seq=cut.seq,
+            records=cut.file.records,
+            bytes=cut.file.size,
+        )
 
     def _open(self, track: Track, adapter: Adapter) -> None:
-        step = track.session.next_file(
+        next_file = track.session.next_file(
             track.source,
             adapter=f"{adapter.name}/{adapter.version}",
             dialect=adapter.dialect.name,
             now_ns=self._clock_ns(),
         )
-        track.opening = self._seals.beside(step)
+        track.cut = Cut(track.session, track.source, next_file.header, next_file.path)
         track.context = NO_CONTEXT
-
-    def _file(self, track: Track) -> OpenFile:
-        """Return the track's growing file, once it is durably there."""
-        if track.opening is not None:
-            opening, track.opening = track.opening, None
-            track.file = track.session.opened(opening.result())
-            track.last_seq = track.file.seq
-            log.debug(
-                "file.opened",
-                src=track.source.src,
-                session=track.session.session,
-                seq=track.file.seq,
-            )
-        assert track.file is not None
-        return track.file
+        track.last_seq = track.cut.seq
+        self._writer.create(track.cut, next_file.create)
+        log.debug(
+            "file.opened",
+            src=track.source.src,
+            session=track.session.session,
+            seq=track.last_seq,
+        )
 
     def _append(self, track: Track, lines: list[bytes]) -> None:
         if lines:
-            file = self._file(track)
-            file.append(b"".join(lines), records=len(lines))
-            if self._config.landing.fsync == "append":
-                file.sync()
+            assert track.cut is not None
+            self._writer.append(track.cut, b"".join(lines), len(lines))
             lines.clear()
-
-    def _seal_file(self, session: LandedSession, file: OpenFile) -> None:
-        self._seals.begin(session, file, closing_line=self._config.landing.closing_line)
-        self.finish_seals()
 
     def _forget_idle_sessions(self) -> None:
         if len(self._sessions) <= _SESSIONS:
@@ -353,3 +385,8 @@ class Cuts:
                 break
             if name not in busy and not session.recovered:
                 del self._sessions[name]
+
+
+def _cut_of(session: LandedSession, source: Source | None, file: OpenFile) -> Cut:
+    """Return the cut of an open file that recovery left."""
+    return Cut(session, source, file.header, file.path, file)

@@ -5,6 +5,8 @@ A file with several names (hard links, symbolic links, folders behind links) is 
 source. Of its names the one that has landed counts, and the lesser where none has.
 """
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from collectord.adapter import Source
@@ -25,13 +27,15 @@ class Found(NamedTuple):
     stat: Stat
 
 
-def discover(roots: Roots, landing: LandingRoot) -> dict[tuple[str, str], Found]:
-    """Return every source by its (adapter, src), each file once."""
+def discover(
+    roots: Roots, landing: LandingRoot, linked: Callable[[Path], None] = lambda _link: None
+) -> dict[tuple[str, str], Found]:
+    """Return every source by its (adapter, src), each file once; *linked* as for `walk`."""
     found: dict[tuple[str, str], Found] = {}
     files: dict[tuple[int, int], list[Found]] = {}
     for root in roots.all:
         for top in root.tops:
-            for path, stat in walk(top):
+            for path, stat in walk(top, linked):
                 source = root.locate(path)
                 if source is None or (source.adapter, source.src) in found:
                     continue

@@ -109,6 +109,7 @@ def _one(collector: Collector, source: Source, summary: Summary, *, final: bool)
         collector.settled(source)
     except (OSError, CollectordError) as error:
         summary.failures.append(Failure(source.src, _reason(error)))
+        _take_failures(collector, summary, error)
         return False
     if opened:
         summary.opened += 1
@@ -134,15 +135,23 @@ def _finish(assembly: Assembly, seen: set[tuple[str, str]], summary: Summary) ->
         collector.cuts.seal_orphans()
     except (OSError, CollectordError) as error:
         summary.failures.append(Failure("", _reason(error)))
+        _take_failures(collector, summary, error)
     for failed in collector.seal_all():
         summary.failures.append(Failure("", _reason(failed)))
     collector.cuts.commit()
-    for session, failed in collector.cuts.take_failures():
-        summary.failures.append(Failure("", f"session {session}: {_reason(failed)}"))
+    _take_failures(collector, summary)
     summary.unknown_members = collector.cuts.unknown_members
 
 
-def _reason(error: OSError | CollectordError) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return str(error)
+def _take_failures(
+    collector: Collector, summary: Summary, told: BaseException | None = None
+) -> None:
+    """Add what failed while it was written to the summary, but for what is told already."""
+    known = (told, told.__cause__ if told is not None else None)
+    for session, error, _ in collector.cuts.take_failures():
+        if error not in known:
+            summary.failures.append(Failure("", f"session {session}: {_reason(error)}"))
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -6,12 +6,12 @@ a track is thrown away whenever a step on the landing side fails.
 """
 
 import os
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
 from collectord.adapter import NO_CONTEXT, Context, Source
-from collectord.landing import LandedSession, OpenFile
+from collectord.landing import LandedSession
+from collectord.pipeline.writer import Cut
 from collectord.sources import Anchor, Cursor, RawRecord, Stat, first_broken, pick_anchors
 
 __all__ = ["Track"]
@@ -39,9 +39,8 @@ class Track:
     """The file's figures when it was last read to its end."""
     checked: Stat | None = None
     """The file's figures when its identity was last checked."""
-    file: OpenFile | None = None
-    opening: "Future[OpenFile] | None" = None
-    """The file that is being created; `Cuts` waits for it before anything is appended."""
+    cut: Cut | None = None
+    """The file that grows."""
     context: Context = field(default_factory=lambda: NO_CONTEXT)
     seen: dict[int, set[str]] | None = None
     """All (ord, sha) of a source that was rewritten: what is in it is not landed again."""
@@ -102,12 +101,7 @@ class Track:
         self.scanned_to = 0
 
     def close(self) -> None:
-        """Give the descriptors back; the open file stays as it is on disk."""
+        """Give the source's descriptor back."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
-        if self.opening is not None and self.opening.done() and not self.opening.exception():
-            self.opening.result().close()
-        if self.file is not None:
-            self.file.close()
-        self.file = self.opening = None
