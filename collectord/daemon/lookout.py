@@ -4,13 +4,14 @@ The lookout: which sources are to be visited.
 Events mark paths; the pump turns them into sources. Events get lost on every platform,
 so every root is walked at the start, on a timer, and when its watcher lost events; a
 root whose events do not arrive at all is walked more often. A root that does not exist
-yet is waited for; one that was replaced is watched anew.
+yet is waited for; one that was replaced is watched anew; folders behind symbolic links
+are watched beside them.
 """
 
 import os
 import time
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import anyio
 import structlog
@@ -20,9 +21,11 @@ from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import Source
 from collectord.daemon.desk import Desk
+from collectord.daemon.linked import LinkedFolders
+from collectord.daemon.watched import Watched, begin_to_watch, inode_of
 from collectord.errors import CollectordError
 from collectord.pipeline import Assembly, Found, Lane, SourceQueue, discover
-from collectord.watch import ChangedPaths, is_remote, walk, watch_root
+from collectord.watch import ChangedPaths, walk
 
 __all__ = ["Lookout"]
 
@@ -32,12 +35,8 @@ _Key = tuple[str, str]
 MISSING_EVERY_S: Final = 10.0
 """How often it is looked whether a root has appeared that was missing."""
 
-
-class _Watched(NamedTuple):
-    scope: anyio.CancelScope
-    inode: tuple[int, int]
-    native: bool
-    """False: the system gives no events here, so it is walked on a shorter timer."""
+_WALKS: Final = 2
+"""A walk that finds links is done again once they are watched; links behind those wait."""
 
 
 class Lookout:
@@ -51,7 +50,9 @@ class Lookout:
         self._queue = queue
         self._desk = desk
         self._config = assembly.surroundings.config
-        self._watched: dict[Path, _Watched] = {}
+        self._watched: dict[Path, Watched] = {}
+        self._linked = LinkedFolders(changed, self._config.watch.method)
+        self._group: TaskGroup | None = None
         self._seen: dict[_Key, Found] = {}
 
     async def pump_forever(self) -> None:
@@ -69,6 +70,7 @@ class Lookout:
     ) -> None:
         """Watch and walk every root; started once each is watched. Never returns."""
         async with anyio.create_task_group() as group:
+            self._group = group
             await self._watch_all(group)
             task_status.started()
             await self._walk_all()
@@ -90,7 +92,7 @@ class Lookout:
         return min(watch.rescan_every_s, MISSING_EVERY_S)
 
     def _polls(self) -> bool:
-        return any(not watched.native for watched in self._watched.values())
+        return self._linked.polls or any(not one.native for one in self._watched.values())
 
     def _put(self, source: Source) -> None:
         settle = self._config.watch.settle_s
@@ -104,11 +106,21 @@ class Lookout:
         """A folder came, went or was renamed: its files are found, and those that left it."""
         for source in self._desk.tracked_below(os.fspath(path)):
             self._queue.put(source, Lane.FOLLOWED)
-        if await to_thread.run_sync(path.is_dir):
-            for found, _ in await to_thread.run_sync(lambda: list(walk(path))):
-                source_below = self._assembly.roots.locate(found)
-                if source_below is not None:
-                    self._put(source_below)
+        for _ in range(_WALKS):
+            links: list[Path] = []
+            files = await to_thread.run_sync(_files_below, path, links)
+            if not await self._follow(links, below=path):
+                break
+        for found in files:
+            source_below = self._assembly.roots.locate(found)
+            if source_below is not None:
+                self._put(source_below)
+
+    async def _follow(self, links: list[Path], *, below: Path | None = None) -> bool:
+        """Watch behind *links*; True: a watcher began, so what came before it is to be walked."""
+        if self._group is None:
+            return False
+        return await self._linked.follow(self._group, links, self._watched, below=below)
 
     async def _find_roots(self) -> None:
         try:
@@ -124,37 +136,27 @@ class Lookout:
         for root in self._assembly.roots.all:
             for top in root.tops:
                 folder = top if top.is_dir() else top.parent
-                try:
-                    now = folder.stat()
-                except OSError:
-                    continue
-                inode = (now.st_dev, now.st_ino)
+                inode = inode_of(folder)
                 known = self._watched.get(folder)
-                if known is not None and known.inode == inode:
+                if inode is None or (known is not None and known.inode == inode):
                     continue
                 if known is not None:
                     known.scope.cancel()
-                self._watched[folder] = await self._watch(group, folder, inode)
+                self._watched[folder] = await begin_to_watch(
+                    group, folder, inode, self._changed, method=self._config.watch.method
+                )
                 fresh = True
         return fresh
 
-    async def _watch(self, group: TaskGroup, folder: Path, inode: tuple[int, int]) -> _Watched:
-        method = self._config.watch.method
-        scope = anyio.CancelScope()
-        if method == "poll" or (method == "auto" and is_remote(folder)):
-            log.info("watch.started", root=str(folder), method="poll")
-            return _Watched(scope, inode, False)
-
-        async def watch(*, task_status: TaskStatus[bool]) -> None:
-            with scope:
-                await watch_root(folder, self._changed, task_status=task_status)
-
-        native: bool = await group.start(watch)
-        return _Watched(scope, inode, native)
-
     async def _walk_all(self) -> None:
         """Ask for a visit of every source whose figures changed since the last walk."""
-        found = await to_thread.run_sync(discover, self._assembly.roots, self._assembly.root)
+        for _ in range(_WALKS):
+            links: list[Path] = []
+            found = await to_thread.run_sync(
+                discover, self._assembly.roots, self._assembly.root, links.append
+            )
+            if not await self._follow(links):
+                break
         for key, (source, stat) in found.items():
             known = self._seen.get(key)
             if known is None or known.stat != stat:
@@ -163,3 +165,8 @@ class Lookout:
             if key not in found:
                 self._queue.put(source, Lane.BACKFILL)
         self._seen = found
+
+
+def _files_below(path: Path, links: list[Path]) -> list[Path]:
+    """Return the files below a folder; none when *path* is none."""
+    return [found for found, _ in walk(path, links.append)] if path.is_dir() else []

@@ -51,14 +51,18 @@ _CHANGES: Final[list[type[FileSystemEvent]]] = [
 
 
 class _Marker(FileSystemEventHandler):
-    def __init__(self, changed: ChangedPaths) -> None:
+    """Marks what changed below the watched folder, under the name that folder goes by."""
+
+    def __init__(self, changed: ChangedPaths, root: Path, name: Path) -> None:
         self._changed = changed
+        self._root = os.fspath(root)
+        self._name = os.fspath(name)
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         # An exception in a handler would end the observer for good.
         for path in (event.src_path, event.dest_path):
             if path:
-                self._changed.mark(os.fsdecode(path))
+                self._changed.mark(self._name + os.fsdecode(path).removeprefix(self._root))
 
 
 class _OverflowNotice(logging.Handler):
@@ -76,28 +80,40 @@ class _OverflowNotice(logging.Handler):
 
 
 async def watch_root(
-    root: Path, changed: ChangedPaths, *, task_status: TaskStatus[bool] = anyio.TASK_STATUS_IGNORED
+    root: Path,
+    changed: ChangedPaths,
+    *,
+    name: Path | None = None,
+    task_status: TaskStatus[bool] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     """
     Mark what changes below *root* until cancelled.
 
     Reports whether it is watching, once it is: False says that the system refused, and
     that the root must be polled.
+
+    Args:
+        root: A folder; where a link leads to it, the folder itself.
+        changed: Where paths are marked.
+        name: What *root* is called in them, when that is a link to it.
+        task_status: Told whether it is watching.
     """
+    name = name or root
     # One such warning holds the repr of every watch, and as an error it ends the reader.
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
     observer: Any = Observer()
-    notice = _OverflowNotice(root, changed)
+    notice = _OverflowNotice(name, changed)
     logging.getLogger("watchdog").addHandler(notice)
     try:
-        observer.schedule(_Marker(changed), os.fspath(root), recursive=True, event_filter=_CHANGES)
+        marker = _Marker(changed, root, name)
+        observer.schedule(marker, os.fspath(root), recursive=True, event_filter=_CHANGES)
         await to_thread.run_sync(observer.start)
     except OSError as error:
         logging.getLogger("watchdog").removeHandler(notice)
-        log.warning("watch.degraded", root=str(root), reason=error.strerror or str(error))
+        log.warning("watch.degraded", root=str(name), reason=error.strerror or str(error))
         task_status.started(False)
         return
-    log.info("watch.started", root=str(root))
+    log.info("watch.started", root=str(name))
     task_status.started(True)
     try:
         await anyio.sleep_forever()
@@ -106,4 +122,4 @@ async def watch_root(
             await to_thread.run_sync(observer.stop, abandon_on_cancel=True)
             await to_thread.run_sync(observer.join, abandon_on_cancel=True)
         logging.getLogger("watchdog").removeHandler(notice)
-        log.info("watch.stopped", root=str(root), timed_out=scope.cancelled_caught)
+        log.info("watch.stopped", root=str(name), timed_out=scope.cancelled_caught)
