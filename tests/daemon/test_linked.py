@@ -113,15 +113,16 @@ class Followed(NamedTuple):
 def follow(walks: list[list[Path]], roots: list[Path]) -> Followed:
     """Follow the links of each walk; nothing is watched but on a timer."""
 
-    async def each() -> list[bool]:
+    began: list[bool] = []
+
+    async def each() -> None:
         folders = LinkedFolders(ChangedPaths(), "poll")
         async with anyio.create_task_group() as group:
-            began = [await folders.follow(group, links, roots) for links in walks]
-        return began
+            began.extend([await folders.follow(group, links, roots) for links in walks])
 
     structlog.reset_defaults()
     with capture_logs() as logs:
-        began = anyio.run(each)
+        anyio.run(each)
     return Followed(
         [one["root"] for one in logs if one["event"] == "watch.started"],
         began,
