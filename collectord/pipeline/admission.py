@@ -69,10 +69,14 @@ class Admission:
                 self._note(source, _UNIDENTIFIED)
                 log.debug("source.unidentified", src=source.src)
                 return _UNIDENTIFIED
-            # Refuses a name before anything is written, and lets no file be renamed meanwhile.
-            folder = self._cuts.folder_of(identified)
-            self._cuts.reap(lambda step: step.cut.path.parent == folder)
             session = self._cuts.session(identified.session)
+            folder = session.folder_of(identified)  # refuses a name before anything is written
+            if session.files_of(*identified[:2]) or session.neighbours(identified):
+                # They will be read, so none may be on its way to another name.
+                self._cuts.reap(lambda step: step.cut.path.parent == folder)
+            if session.is_broken:
+                self._cuts.reap(lambda step: step.cut.session is session)
+                session = self._cuts.session(identified.session)
             track = resume(identified, session, fd, row, self._roots)
         except NameRefused as error:
             os.close(fd)

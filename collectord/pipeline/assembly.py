@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from collectord.adapter import Plugin
 from collectord.config import Config
+from collectord.errors import RootGone
 from collectord.landing import PRIVATE, SHARED, LandingRoot
 from collectord.pipeline.collector import Collector
 from collectord.pipeline.cuts import Cuts
@@ -62,6 +63,12 @@ class Assembly(NamedTuple):
     roots: Roots
     collector: Collector
     surroundings: Surroundings
+    lock: RootLock
+
+    def check_root(self) -> None:
+        """Raise `RootGone` when the landing root was removed or replaced since it was locked."""
+        if not self.lock.is_still_ours():
+            raise RootGone(self.root.path)
 
 
 def landing_root(config: Config) -> LandingRoot:
@@ -100,7 +107,7 @@ def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
     config = surroundings.config
     root = landing_root(config)
     root_id = root.create()
-    with RootLock(root):
+    with RootLock(root) as lock:
         store = Store(store_path(surroundings.state_dir, root.path), root_id)
         try:
             roots = surroundings.roots(root)
@@ -108,7 +115,7 @@ def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
             cuts = Cuts(root, store, config, witness)
             try:
                 collector = Collector(cuts, roots, config, max_tracks=_max_tracks())
-                yield Assembly(root, store, roots, collector, surroundings)
+                yield Assembly(root, store, roots, collector, surroundings, lock)
             finally:
                 cuts.close()
         finally:
