@@ -20,6 +20,7 @@ An error outside this tree is a fault of ours and ends in "this is a bug".
     │   ├── LandedFileDiffers        a sealed file holds something else than we would seal
     │   └── SessionStopped           a session that must not be written to any more
     ├── RootBusy                 75  another daemon holds the landing root
+    ├── RootGone                 75  the landing root is no longer the one that was locked
     ├── StateError               74
     │   └── StateTooNew          78  written by a newer version
     ├── ConfigError              78  all faults of a configuration at once
@@ -40,6 +41,7 @@ __all__ = [
     "NothingFound",
     "PluginRefused",
     "RootBusy",
+    "RootGone",
     "SessionDataError",
     "SessionStopped",
     "SourceError",
@@ -160,6 +162,16 @@ class RootBusy(CollectordError):
 
     def __init__(self, root: Path, holder: str) -> None:
         super().__init__(f"{root}: another collectord writes here ({holder})")
+
+
+class RootGone(CollectordError):
+    """The landing root was removed or replaced while it was written to."""
+
+    exit_code = 75
+    hint = "Start collectord again: what is missing in the root lands again from the sources."
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(f"{root}: removed or replaced while collectord was writing to it")
 
 
 class StateError(CollectordError):

@@ -19,9 +19,8 @@ from anyio import to_thread
 from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import Source
-from collectord.config import Config
 from collectord.errors import CollectordError
-from collectord.pipeline import Collector, Lane, SourceQueue
+from collectord.pipeline import Assembly, Lane, SourceQueue
 
 __all__ = ["Desk"]
 
@@ -40,10 +39,10 @@ _Result = TypeVar("_Result")
 class Desk:
     """Visits what the queue holds, and seals what falls due."""
 
-    def __init__(self, collector: Collector, queue: SourceQueue, config: Config) -> None:
-        self._collector = collector
+    def __init__(self, assembly: Assembly, queue: SourceQueue) -> None:
+        self._collector = assembly.collector
+        self._check_root = assembly.check_root
         self._queue = queue
-        self._config = config
         self._turn = anyio.Lock()
         self._due: dict[tuple[str, str], tuple[float, Source]] = {}
         self._due_changed = anyio.Event()
@@ -75,7 +74,7 @@ class Desk:
         ]
 
     async def visit_forever(self) -> None:
-        """Visit sources, live ones first; never returns."""
+        """Visit sources, live ones first; never returns. Raises `RootGone`."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._wake_due)
             while True:
@@ -95,11 +94,17 @@ class Desk:
             self._touched.set()
 
     async def commit_forever(self) -> None:
-        """Tell the state store what happened, at most once a second; never returns."""
+        """
+        Tell the state store what happened, at most once a second; never returns.
+
+        Raises:
+            RootGone: The landing root was removed or replaced; this ends the daemon.
+        """
         while True:
             await self._touched.wait()
             await anyio.sleep(COMMIT_EVERY_S)
             self._touched = anyio.Event()
+            await self._do(self._check_root)
             await self._do(self._collector.cuts.commit)
             await self._mend()
 
@@ -144,6 +149,7 @@ class Desk:
             self._touched.set()
 
     async def _put_off(self, source: Source, error: OSError | CollectordError) -> None:
+        await self._do(self._check_root)
         key = (source.adapter, source.src)
         delay = min(self._delays.get(key, FIRST_RETRY_S / 2) * 2, LAST_RETRY_S)
         if key not in self._delays:

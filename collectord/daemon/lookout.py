@@ -68,7 +68,12 @@ class Lookout:
     async def watch_forever(
         self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
     ) -> None:
-        """Watch and walk every root; started once each is watched. Never returns."""
+        """
+        Watch and walk every root; started once each is watched. Never returns.
+
+        Raises:
+            RootGone: The landing root was removed or replaced; this ends the daemon.
+        """
         async with anyio.create_task_group() as group:
             self._group = group
             await self._watch_all(group)
@@ -78,6 +83,7 @@ class Lookout:
             walked_at = time.monotonic()
             while True:
                 await anyio.sleep(self._pause())
+                await to_thread.run_sync(self._assembly.check_root)
                 await self._find_roots()
                 fresh = await self._watch_all(group)
                 due = time.monotonic() - walked_at >= self._config.watch.rescan_every_s

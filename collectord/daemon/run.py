@@ -32,11 +32,14 @@ def run(surroundings: Surroundings) -> None:
 
     Raises:
         RootBusy, LandingError, StateError, NothingFound, ConfigError: See `assemble`.
+        RootGone: The landing root was removed or replaced (also in an exception group);
+            nothing was sealed, because what is there now belongs to somebody else.
     """
     started = time.monotonic()
     with assemble(surroundings) as assembly:
         log.info("daemon.started", version=__version__, root=str(assembly.root.path))
         anyio.run(_serve, assembly, started)
+        assembly.check_root()
         for error in assembly.collector.seal_all():
             log.error("source.failed", reason=str(error))
         assembly.collector.cuts.commit()
@@ -46,7 +49,7 @@ def run(surroundings: Surroundings) -> None:
 async def _serve(assembly: Assembly, started: float) -> None:
     changed = ChangedPaths()
     queue = SourceQueue()
-    desk = Desk(assembly.collector, queue, assembly.surroundings.config)
+    desk = Desk(assembly, queue)
     lookout = Lookout(assembly, changed, queue, desk)
     async with anyio.create_task_group() as group:
         # First of all, so that a signal during start-up is heard.

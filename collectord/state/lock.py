@@ -64,6 +64,7 @@ class RootLock:
                 raise RootBusy(root.path, str(_read_holder(path)))
             time.sleep(0.02)
         self._fd = fd
+        self._path = path
         holder = Holder(
             os.getpid(), socket.gethostname(), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         )
@@ -73,6 +74,17 @@ class RootLock:
         except OSError as error:
             os.close(fd)
             raise LandingError(path, f"cannot be written: {error.strerror}") from error
+
+    def is_still_ours(self) -> bool:
+        """Return whether the lock's path still names the file that was locked."""
+        try:
+            there = self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True  # a share that is away for a moment is not another root
+        locked = os.fstat(self._fd)
+        return (there.st_dev, there.st_ino) == (locked.st_dev, locked.st_ino)
 
     def release(self) -> None:
         """Let the next one in."""

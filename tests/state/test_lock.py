@@ -1,5 +1,6 @@
 """One writer a root, whatever the lock file says."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,21 @@ def test_the_file_is_never_removed(root: LandingRoot) -> None:
 
 def test_nobody_holds_a_root_that_is_not_there(tmp_path: Path) -> None:
     assert holder_of(LandingRoot(tmp_path / "none")) is None
+
+
+def test_a_lock_is_ours_as_long_as_its_path_names_the_locked_file(root: LandingRoot) -> None:
+    with RootLock(root) as lock:
+        assert lock.is_still_ours()
+        moved = root.path.rename(root.path.with_name("moved"))
+        assert not lock.is_still_ours()
+        root.create()
+        assert not lock.is_still_ours()
+        (root.own / "lock").touch()
+        assert not lock.is_still_ours()
+        shutil.rmtree(root.path)
+        moved.rename(root.path)
+        assert lock.is_still_ours()
+        root.path.with_name("file").touch()
+        shutil.rmtree(root.path)
+        root.path.with_name("file").rename(root.path)
+        assert not lock.is_still_ours()
