@@ -1,6 +1,37 @@
-"""``python -m collectord`` is the console script."""
+"""
+The door: what the console script and ``python -m collectord`` call.
 
-from collectord.cli import main
+While modules are imported nobody listens yet, and Ctrl-C would show a trace: until the
+command line does, and again once it has returned, the signal just ends the process, as
+the shell expects of any program. So this module imports next to nothing by itself.
+"""
+
+try:
+    import signal
+    import sys
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line of this process, and exit."""
+    # Whoever started us with SIGINT ignored (nohup) keeps that.
+    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_heard:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from collectord.cli import execute  # noqa: PLC0415 - it is what takes the time
+
+    try:
+        if is_heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        code = execute(sys.argv[1:])
+    finally:
+        if is_heard:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)
+
 
 if __name__ == "__main__":
     main()

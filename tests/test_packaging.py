@@ -74,7 +74,7 @@ def test_the_commented_configuration_travels_along(wheel: zipfile.ZipFile) -> No
 def test_the_doors_are_declared(wheel: zipfile.ZipFile) -> None:
     lines = info(wheel, "entry_points.txt").splitlines()
     scripts, adapters = lines.index("[console_scripts]"), lines.index("[collectord.adapters]")
-    assert lines[scripts + 1] == "collectord = collectord.cli:main"
+    assert lines[scripts + 1] == "collectord = collectord.__main__:main"
     assert lines[adapters + 1] == "claude-code = collectord_adapters.claude_code:ADAPTER"
 
 

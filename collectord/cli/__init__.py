@@ -14,6 +14,6 @@ each other module is one command, imported only when it is asked for::
 when they are first asked for, so that ``--help`` costs nothing.
 """
 
-from collectord.cli.main import main
+from collectord.cli.main import execute
 
-__all__ = ["main"]
+__all__ = ["execute"]

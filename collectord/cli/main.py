@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -28,7 +28,7 @@ from collectord.cli import console
 from collectord.cli.settings import DEBUG_VARIABLE, Settings, common_options, examples
 from collectord.errors import CollectordError
 
-__all__ = ["COMMANDS", "collectord", "execute", "main"]
+__all__ = ["COMMANDS", "collectord", "execute"]
 
 REPORT_AT: Final = "https://github.com/collectord/collectord/issues"
 
@@ -114,11 +114,6 @@ def collectord(settings: Settings) -> None:
     context = click.get_current_context()
     if context.invoked_subcommand is None:
         console.write(context.get_help())
-
-
-def main() -> NoReturn:
-    """Run the command line of this process; the console script."""
-    sys.exit(execute(sys.argv[1:]))
 
 
 def execute(arguments: Sequence[str]) -> int:

@@ -22,7 +22,6 @@ from collectord.errors import NothingFound, RootBusy
 CHECKOUT = Path(__file__).parents[2]
 
 FRAME = sys.modules["collectord.cli.main"]
-"""The module: as an attribute of its package the name means the function."""
 
 Play = Callable[[Callable[[Settings], None]], None]
 
@@ -269,13 +268,12 @@ def piped(script: str) -> tuple[int, bytes, bytes]:
 def test_output_stops_quietly_at_a_closed_pipe() -> None:
     script = (
         "import sys, click\n"
-        "from collectord.cli import main as m, console\n"
+        "from collectord.cli import console, execute\n"
         "import collectord.cli.config\n"
         "def flood(settings):\n"
         "    while True: console.write_json({'x': 'y' * 1000})\n"
         "sys.modules['collectord.cli.config']._show = flood\n"
-        "m_ = sys.modules['collectord.cli.main']\n"
-        "sys.exit(m_.execute(['config']))\n"
+        "sys.exit(execute(['config']))\n"
     )
     code, line, err = piped(script)
     assert (code, err) == (0, b"")
