@@ -22,11 +22,11 @@ from collectord_adapters.claude_code.members import BLOCK_KEPT
 from collectord_adapters.claude_code.steps import shape_size
 from collectord_adapters.claude_code.values import NULL, TRUE, check_compact, opened, parsed
 
-__all__ = ["take_blocks", "take_text"]
+__all__ = ["WHY_SIGNATURE", "take_blocks", "take_text"]
 
 _BOOLEANS: Final = (TRUE, Raw(b"false"))
 _NO_TYPE: Final = Raw(b'""')
-_WHY_SIGNATURE: Final = "a provider verifies it; a reader cannot read it"
+WHY_SIGNATURE: Final = "a provider verifies it; a reader cannot read it"
 _WHY_REDACTED: Final = "the provider encrypted it; only the provider can read it"
 
 
@@ -207,7 +207,7 @@ def _text(block: _Block) -> Part:
 def _thinking(block: _Block) -> Part:
     value = block.found.get("thinking")
     text = "" if value is None or value == NULL else block.content("thinking")
-    block.drop("signature", "reasoning signature", _WHY_SIGNATURE)
+    block.drop("signature", "reasoning signature", WHY_SIGNATURE)
     state = State.AVAILABLE if text else State.UNAVAILABLE
     return Part(k="reasoning", text=text, state=state, bytes=_utf8_bytes(text))
 

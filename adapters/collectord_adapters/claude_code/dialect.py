@@ -29,6 +29,7 @@ from collectord_adapters.claude_code.draft import Draft, Ledger, unknown_part
 from collectord_adapters.claude_code.members import HEADER_SESSION
 from collectord_adapters.claude_code.message import RECORD, is_apart, take_apart
 from collectord_adapters.claude_code.roles import read_roles
+from collectord_adapters.claude_code.usual import usual_line
 from collectord_adapters.claude_code.values import (
     NotCompact,
     check_compact,
@@ -40,6 +41,8 @@ from collectord_adapters.claude_code.values import (
 __all__ = ["ClaudeCodeDialect"]
 
 _TOO_DEEP: Final = f"the record is nested deeper than {MAX_RECORD_DEPTH} levels"
+_MESSAGE: Final = b'"message":{"'
+"""Stands in every usual line; in others the quick way need not be tried."""
 _NAME_BYTES: Final = 200
 _WHY_SURROGATE: Final = "half of a character: no UTF-8 text can hold it, so U+FFFD stands there"
 
@@ -81,8 +84,12 @@ class ClaudeCodeDialect:
                 view.decode()
             except UnicodeDecodeError:
                 return verbatim(raw, "the record is not valid UTF-8", context, audit=audit)
-        lone_bytes = 0
         converted: Converted | None
+        if source.kind == Kind.TRANSCRIPT and not audit and _MESSAGE in view:
+            converted = usual_line(view, raw, source, context)
+            if converted is not None:
+                return converted
+        lone_bytes = 0
         try:
             converted = _made(view, raw, source, context, audit)
         except NotStrict:

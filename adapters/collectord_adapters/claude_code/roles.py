@@ -29,10 +29,12 @@ from collectord_adapters.claude_code.values import NULL, TRUE, is_text, number, 
 
 __all__ = [
     "NO_RESULT",
+    "RESULT_MEMBERS",
     "ROLE_STEPS",
     "SAYS_NOTHING",
     "ToolUseResult",
     "finish_roles",
+    "is_time",
     "read_roles",
     "tool_use_result",
 ]
@@ -41,7 +43,7 @@ SAYS_NOTHING: Final = (NULL, Raw(b'""'))
 """Values of a role member that set nothing, because they say nothing."""
 
 _FLAG_VALUES: Final = (Raw(b"false"), TRUE, NULL)
-_is_time: Final = re.compile(
+is_time: Final = re.compile(
     r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 ).fullmatch
 """RFC 3339; what is no time sets none."""
@@ -59,14 +61,17 @@ _SYSTEM_FLAGS: Final = {
     "local_command": "command",
 }
 _STATUS_FLAGS: Final = {"completed": "child_result", "async_launched": "launch_ack"}
-_RESULT_MEMBERS: Final = (
-    "toolUseId",
-    "agentId",
-    "runId",
-    "status",
-    "persistedOutputPath",
-    "persistedOutputSize",
+RESULT_MEMBERS: Final = frozenset(
+    {
+        "toolUseId",
+        "agentId",
+        "runId",
+        "status",
+        "persistedOutputPath",
+        "persistedOutputSize",
+    }
 )
+"""Members of a ``toolUseResult`` that say more than the part which holds it."""
 _TRIGGERS: Final = {"human": "external", "task-notification": "notification"}
 _FROM: Final = {"assistant": From.AGENT, "user": From.EXTERNAL}
 _SPEAKING_TYPES: Final = frozenset({"assistant", "user", "attachment"})
@@ -108,7 +113,7 @@ def tool_use_result(raw: Raw, value: object) -> ToolUseResult:
             members = _decode_object(raw)
         except (msgspec.DecodeError, RecursionError):
             return NO_RESULT
-        value = {key: _value(members[key]) for key in _RESULT_MEMBERS if key in members}
+        value = {key: _value(members[key]) for key in RESULT_MEMBERS if key in members}
     if not isinstance(value, dict):
         return NO_RESULT
     size = value.get("persistedOutputSize")
@@ -245,7 +250,7 @@ def _text_role(field: str) -> Step:
 
 def _time(draft: Draft, path: str, value: Raw) -> str:
     text = _text(value)
-    if _is_time(text):
+    if is_time(text):
         draft.record.time = text
         return "role"
     return "role" if value in SAYS_NOTHING else draft.leave(path, value)

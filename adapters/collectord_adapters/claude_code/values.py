@@ -28,6 +28,7 @@ __all__ = [
     "TRUE",
     "built_object",
     "is_text",
+    "key_of",
     "may_nest",
     "number",
     "parsed",
@@ -39,7 +40,7 @@ NULL: Final = Raw(b"null")
 TRUE: Final = Raw(b"true")
 
 _PLAIN_BYTES: Final = 5
-"""A shorter value holds no number that a double does not: ``1e999`` has five bytes."""
+"""A shorter scalar is no number that a double does not hold: ``1e999`` has five bytes."""
 _SHORT_BYTES: Final = 100
 _MEMORY: Final = 4096
 """How many short values, and keys, are remembered: the same few come again and again."""
@@ -137,7 +138,7 @@ def built_object(pairs: list[tuple[str, Raw]]) -> Raw:
     """Return an object of *pairs*, each value as written."""
     pieces: list[bytes | Raw] = [b"{"]
     for path, value in pairs:
-        pieces += (_keys.get(path) or _key(path), value, b",")
+        pieces += (key_of(path), value, b",")
     if pairs:
         pieces.pop()
     pieces.append(b"}")
@@ -147,7 +148,7 @@ def built_object(pairs: list[tuple[str, Raw]]) -> Raw:
 def refused(value: Raw | bytes) -> bool:
     """Whether the trailing part cannot hold *value*: no strict JSON, or one level too deep."""
     view = bytes(value)
-    if view[:1] == b'"' or len(view) < _PLAIN_BYTES:
+    if view[:1] == b'"' or (len(view) < _PLAIN_BYTES and view[:1] not in b"[{"):
         return False
     if len(view) > _SHORT_BYTES:
         return _is_refused(view)
@@ -203,8 +204,11 @@ _short: dict[bytes, bool] = {}
 _keys: dict[str, bytes] = {}
 
 
-def _key(path: str) -> bytes:
+def key_of(path: str) -> bytes:
     """Return ``"path":``, and remember it."""
+    known = _keys.get(path)
+    if known is not None:
+        return known
     if len(_keys) >= _MEMORY:
         _keys.clear()
     found = _keys[path] = bytes(quote(path)) + b":"

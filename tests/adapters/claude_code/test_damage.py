@@ -88,6 +88,15 @@ def test_a_byte_order_mark_is_skipped_on_the_first_record_only(land: Land) -> No
     assert second["parts"][0]["text"] == "the record is not valid JSON"
 
 
+@pytest.mark.parametrize("value", [b"[ ]", b"{ }", b"[1 ]", b"{\t}"])
+def test_white_space_in_the_shortest_values_goes_too(convert: Convert, value: bytes) -> None:
+    line = b'{"todos":%s,"cwd":%s,"message":{"content":"x","usage":{"a":%s}}}' % ((value,) * 3)
+
+    found = convert(line).record.parts[-1].data
+
+    assert bytes(found) == bytes(found).translate(None, b" \t")
+
+
 def test_white_space_between_tokens_goes_and_stays_in_text(convert: Convert) -> None:
     line = b' {"type" : "user" ,"message": {"content": "a  b"}, "todos": [ 1.10 , 2 ] }\t'
 

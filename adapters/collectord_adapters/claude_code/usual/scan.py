@@ -1,0 +1,94 @@
+"""
+The one scan: which members a usual line is taken apart into, and how deep.
+
+What is opened here (``message``, its ``content``, the blocks, a call's ``input``, a
+``toolUseResult``) comes as a dict or list, everything else as a slice, all in the line's
+order. Members that no list names are skipped in silence, which the size then shows.
+
+The names stand in the order in which the runtime writes them: the decoder looks for each
+next to the last one.
+"""
+
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+import msgspec
+from msgspec import Raw
+
+from collectord_adapters.claude_code.members import (
+    BLOCK_KEPT,
+    ENVIRONMENT,
+    FLAG_MEMBERS,
+    HEADER_SESSION,
+    HEADER_STREAM,
+    KEPT,
+    MESSAGE_KEPT,
+    NO_ROLE_IN_A_MESSAGE,
+)
+
+__all__ = ["Block", "Line", "Message", "scan"]
+
+_SPEAKS: Final = frozenset({"origin", "promptSource"})
+"""Members of `KEPT` that are also read for the trigger: a line with one is not usual."""
+
+_AHEAD: Final = (
+    "parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug",
+    "agentId", "type", "promptId",
+)  # fmt: skip
+_BEHIND: Final = ("requestId", "uuid", "timestamp", "permissionMode")
+_LAST: Final = ("sourceToolAssistantUUID",)
+_OTHERS: Final = sorted(
+    (
+        ENVIRONMENT
+        | HEADER_SESSION
+        | HEADER_STREAM
+        | FLAG_MEMBERS
+        | (KEPT - _SPEAKS)
+        | NO_ROLE_IN_A_MESSAGE
+    ).difference(_AHEAD, _BEHIND, _LAST)
+)
+
+
+def _slices(*names: str) -> dict[str, type[Raw]]:
+    return dict.fromkeys(names, Raw)
+
+
+if TYPE_CHECKING:
+    Block = dict[str, Any]
+    Message = dict[str, Any]
+    Line = dict[str, Any]
+else:
+    Block = TypedDict(
+        "Block",
+        {
+            **_slices("type", "id", "name"),
+            "input": dict[str, Raw],
+            **_slices("text", "thinking", "signature", "tool_use_id", "content", "is_error"),
+            **_slices(*sorted(BLOCK_KEPT)),
+        },
+        total=False,
+    )
+    Message = TypedDict(
+        "Message",
+        {
+            **_slices("model", "id", "type", "role"),
+            "content": list[Block],
+            **_slices("stop_reason", "stop_sequence", "usage"),
+            **_slices(*sorted(MESSAGE_KEPT - {"stop_sequence"})),
+        },
+        total=False,
+    )
+    Line = TypedDict(
+        "Line",
+        {
+            **_slices(*_AHEAD),
+            "message": Message,
+            **_slices(*_BEHIND),
+            "toolUseResult": dict[str, Raw],
+            **_slices(*_LAST, *_OTHERS),
+        },
+        total=False,
+    )
+
+_decoder: Final[msgspec.json.Decoder[Line]] = msgspec.json.Decoder(Line)
+scan: Final = _decoder.decode
+"""Take a line apart. Raises `msgspec.DecodeError` or `RecursionError` where it is not usual."""
