@@ -1,9 +1,10 @@
 """
 The door: what the console script and ``python -m collectord`` call.
 
-While modules are imported nobody listens yet, and Ctrl-C would show a trace: until the
-command line does, and again once it has returned, the signal just ends the process, as
-the shell expects of any program. So this module imports next to nothing by itself.
+While modules are imported nobody listens to Ctrl-C: it would show a trace, get lost in
+an import's own callbacks, or break a native module half way. So until a command runs
+(`collectord.cli.main`), and again once it has returned, the signal just ends the
+process, as the shell expects of any program; and this module imports next to nothing.
 """
 
 try:
@@ -24,8 +25,6 @@ def main() -> None:
     from collectord.cli import execute  # noqa: PLC0415 - it is what takes the time
 
     try:
-        if is_heard:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = execute(sys.argv[1:])
     finally:
         if is_heard:

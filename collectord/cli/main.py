@@ -14,6 +14,7 @@ import importlib.util
 import io
 import os
 import select
+import signal
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,11 +73,13 @@ class CommandTable(click.Group):
         return [name for name, entry in COMMANDS.items() if importlib.util.find_spec(entry.module)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command called *cmd_name*."""
+        """Import the command called *cmd_name*; from then on Ctrl-C is heard."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command: click.Command = importlib.import_module(COMMANDS[cmd_name].module).command
         command.name = cmd_name
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return command
 
     def resolve_command(

@@ -1,5 +1,6 @@
 """``collectord run``: the daemon in the foreground."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -36,4 +37,7 @@ def command(settings: Settings, paths: tuple[Path, ...]) -> None:
         for title, path in [] if paths else places(surroundings):
             state = "" if path.is_dir() else " (not there yet: waiting for it)"
             console.write_note(f"  {title}: {path}{state}")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Until the daemon listens itself, Ctrl-C ends it as SIGTERM does: no state is lost by that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     run(surroundings)
