@@ -11,6 +11,7 @@ Source: docs/dialects/claude-code.md, "Where".
 import itertools
 import os
 import re
+import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -39,7 +40,7 @@ _NOT_WALKED: Final = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
 def roots(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """Return every place where Claude Code keeps sessions, by *environ* and by default."""
+    """Return every place where Claude Code keeps sessions on this system, *environ* included."""
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     if not config.is_absolute():
         config = home / ".config"
@@ -51,10 +52,11 @@ def roots(environ: Mapping[str, str], home: Path) -> list[Path]:
         config / "claude" / "projects",
         home / ".config" / "claude" / "projects",
         home / ".claude" / "projects",
-        config / "Claude" / _DESKTOP,
-        home / ".config" / "Claude" / _DESKTOP,
-        home / "Library" / "Application Support" / "Claude" / _DESKTOP,
     ]
+    if sys.platform == "darwin":
+        found += [home / "Library" / "Application Support" / "Claude" / _DESKTOP]
+    else:
+        found += [config / "Claude" / _DESKTOP, home / ".config" / "Claude" / _DESKTOP]
     return list(dict.fromkeys(found))
 
 

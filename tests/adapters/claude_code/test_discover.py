@@ -107,10 +107,26 @@ def test_roots_are_the_union_of_the_named_and_the_default_places() -> None:
         Path("/home/dev/.config/claude/projects"),
         Path("/home/dev/.claude/projects"),
     ]
-    assert Path("/xdg/Claude/local-agent-mode-sessions") in roots
-    assert home / "Library/Application Support/Claude/local-agent-mode-sessions" in roots
     assert len(set(roots)) == len(roots)
     assert ADAPTER.roots({}, home)[1] == Path("/home/dev/.claude/projects")
+
+
+@pytest.mark.parametrize(
+    ("system", "places"),
+    [
+        ("darwin", ["/home/dev/Library/Application Support/Claude"]),
+        ("linux", ["/xdg/Claude", "/home/dev/.config/Claude"]),
+    ],
+)
+def test_the_desktop_app_is_looked_for_where_this_system_keeps_it(
+    system: str, places: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", system)
+
+    roots = ADAPTER.roots({"XDG_CONFIG_HOME": "/xdg"}, Path("/home/dev"))
+
+    desktop = [root for root in roots if root.name == "local-agent-mode-sessions"]
+    assert desktop == [Path(place, "local-agent-mode-sessions") for place in places]
 
 
 def put(path: Path) -> Path:
