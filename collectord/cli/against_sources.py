@@ -93,23 +93,22 @@ def _write_totals(audit: "Audit") -> None:
     )
     difference = audit.total.difference
     if difference:
-        console.write(f"The sums do not add up: {difference:,} bytes are in none of them.")
+        console.write(
+            f"The sums do not add up: {console.counted(difference, 'byte')} in none of them."
+        )
     else:
         console.write("The sums add up to the sources' sizes.")
-    gone = f" {_many(audit.gone, 'source')} no longer there." if audit.gone else ""
+    gone = f" {console.counted(audit.gone, 'source')} no longer there." if audit.gone else ""
     unknown = f" Not known on this machine: {', '.join(sorted(audit.unknown))}."
     console.write(
         console.printable(
-            f"{_many(audit.sources, 'source')}, {_many(audit.records, 'record')}:"
+            f"{console.counted(audit.sources, 'source')},"
+            f" {console.counted(audit.records, 'record')}:"
             f" {audit.landed:,} landed,"
             f" {audit.compared:,} converted again and compared,"
             f" {audit.faults or 'nothing'} to act on.{gone}{unknown if audit.unknown else ''}"
         )
     )
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word if count == 1 else word + 's'}"
 
 
 def _write_totals_json(audit: "Audit") -> None:

@@ -119,19 +119,19 @@ def _say(summary: Summary, root: Path, looked: str) -> None:
         return
     if summary.records:
         console.write(
-            f"{summary.records:,} records of {len(summary.sessions):,}"
-            f" {_plural('session', len(summary.sessions))}"
+            f"{console.counted(summary.records, 'record')}"
+            f" of {console.counted(len(summary.sessions), 'session')}"
             f" ({console.human_bytes(summary.bytes)} in {summary.opened:,} of"
-            f" {summary.sources:,} sources) landed in {root} in {summary.seconds:.1f} s."
+            f" {console.counted(summary.sources, 'source')})"
+            f" landed in {root} in {summary.seconds:.1f} s."
         )
     else:
         console.write(
-            f"Nothing new in {summary.sources:,} {_plural('source', summary.sources)};"
-            f" everything is in {root}."
+            f"Nothing new in {console.counted(summary.sources, 'source')}; everything is in {root}."
         )
     if summary.pending:
         console.write(
-            f"{summary.pending:,} {_plural('source', summary.pending)} still in the middle of a"
+            f"{console.counted(summary.pending, 'source')} still in the middle of a"
             " line, which lands when it is whole (or with --final)."
         )
     for refused in summary.refused[:_SHOWN]:
@@ -174,7 +174,3 @@ class _Failed(CollectordError):
 
     exit_code = 75
     hint = "What could be collected was; run it again when the cause is gone: nothing lands twice."
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else word + "s"

@@ -18,6 +18,7 @@ from collectord.errors import CollectordError
 __all__ = [
     "OutputFailed",
     "ReaderGone",
+    "counted",
     "human_age",
     "human_bytes",
     "human_time",
@@ -145,6 +146,11 @@ def write_error(text: str, hint: str = "") -> None:
 def printable(text: str) -> str:
     """Return *text* with its control characters made visible; tabs and newlines stay."""
     return text.translate(UNPRINTABLE)
+
+
+def counted(count: int, thing: str) -> str:
+    """Return *count* and its noun for a person: ``1 record``, ``2,048 records``."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def human_bytes(size: int) -> str:

@@ -155,7 +155,7 @@ class _Screen:
         )
         for file in report.files:
             self._line(
-                f"  {file.path}  {file.records} {'record' if file.records == 1 else 'records'},"
+                f"  {file.path}  {console.counted(file.records, 'record')},"
                 f" {console.human_bytes(file.bytes)}"
             )
         self._line()

@@ -54,7 +54,8 @@ def command(settings: Settings, limit: int | None, records: bool) -> None:
     rows = [_row(session, records=records) for session in shown]
     console.write_table(columns, rows, right=("streams", "records", "size"))
     if len(shown) < len(found):
-        console.write_note(f"{len(found) - len(shown)} older ones are not shown (--limit {limit}).")
+        hidden = console.counted(len(found) - len(shown), "older session")
+        console.write_note(f"Not shown: {hidden} (--limit {limit}).")
 
 
 def _is_wanted(session: Session, keys: tuple[str, ...]) -> bool:

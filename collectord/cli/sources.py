@@ -81,7 +81,7 @@ def _state(row: SourceRow, unchanged: bool) -> str:
     if not row.sealed:
         return "growing"
     if row.pending_bytes:
-        return f"pending ({row.pending_bytes} bytes)"
+        return f"pending ({console.counted(row.pending_bytes, 'byte')})"
     return "collected" if unchanged else "changed"
 
 

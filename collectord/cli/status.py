@@ -51,8 +51,10 @@ def _say(status: Status) -> None:
         return
     counts = status.counts
     console.write(
-        f"Collected  {counts['records']:,} records of {counts['sessions']:,} sessions in"
-        f" {counts['files']:,} sealed files ({console.human_bytes(counts['bytes'])})"
+        f"Collected  {console.counted(counts['records'], 'record')}"
+        f" of {console.counted(counts['sessions'], 'session')}"
+        f" in {console.counted(counts['files'], 'sealed file')}"
+        f" ({console.human_bytes(counts['bytes'])})"
     )
     console.write(
         f"Sources    {counts['sources']:,} known, {counts['gone']:,} gone,"
@@ -62,7 +64,7 @@ def _say(status: Status) -> None:
         (
             "Pending",
             [
-                f"{row.src}: {row.pending_bytes} bytes without their newline"
+                f"{row.src}: {console.counted(row.pending_bytes, 'byte')} without a newline"
                 for row in status.pending
             ],
         ),

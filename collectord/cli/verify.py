@@ -93,8 +93,11 @@ def _check_files(settings: Settings, folder: Path | None) -> int:
     else:
         result = f"{checked.faults} to act on" if checked.faults else "nothing to act on"
         console.write(
-            f"{checked.sessions:,} sessions, {checked.files:,} files, {checked.records:,} records,"
-            f" {console.human_bytes(checked.bytes)}: {result}, {checked.notes} notes."
+            f"{console.counted(checked.sessions, 'session')},"
+            f" {console.counted(checked.files, 'file')},"
+            f" {console.counted(checked.records, 'record')},"
+            f" {console.human_bytes(checked.bytes)}: {result},"
+            f" {console.counted(checked.notes, 'note')}."
         )
     return checked.faults
 

@@ -311,6 +311,13 @@ def test_sizes_for_people(size: int, shown: str) -> None:
     assert console.human_bytes(size) == shown
 
 
+@pytest.mark.parametrize(
+    ("count", "shown"), [(0, "0 records"), (1, "1 record"), (2, "2 records"), (2048, "2,048 records")]
+)  # fmt: skip
+def test_numbers_with_their_noun_for_people(count: int, shown: str) -> None:
+    assert console.counted(count, "record") == shown
+
+
 @pytest.fixture
 def utc() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:

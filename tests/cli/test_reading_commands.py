@@ -62,7 +62,7 @@ def test_sessions_are_listed_newest_first(growing: Growing, capsys: Output) -> N
     shown = capsys.readouterr()
     assert "newer" in shown.out
     assert "s1" not in shown.out
-    assert "1 older ones are not shown" in shown.err
+    assert "Not shown: 1 older session" in shown.err
 
 
 def test_sessions_as_json_are_one_object_a_line(growing: Growing, capsys: Output) -> None:
@@ -172,7 +172,7 @@ def test_tail_shows_the_newest_records(growing: Growing, capsys: Output) -> None
 def test_verify_says_when_there_is_nothing_to_act_on(growing: Growing, capsys: Output) -> None:
     talk(growing)
     assert run(growing, "verify") == 0
-    assert "1 sessions, 2 files, 4 records" in capsys.readouterr().out
+    assert "1 session, 2 files, 4 records" in capsys.readouterr().out
     assert run(growing, "verify", "s1", "--json") == 0
     assert json.loads(capsys.readouterr().out)["faults"] == 0
 
