@@ -29,6 +29,9 @@ log: FilteringBoundLogger = structlog.get_logger()
 COMMIT_EVERY_S: Final = 1.0
 """How old what the state store knows may be; it is a cache."""
 
+LEAST_PAUSE_S: Final = 0.5
+"""How exact the times of a seal are."""
+
 FIRST_RETRY_S: Final = 1.0
 LAST_RETRY_S: Final = 60.0
 
@@ -42,6 +45,7 @@ class Desk:
     def __init__(self, assembly: Assembly, queue: SourceQueue) -> None:
         self._collector = assembly.collector
         self._check_root = assembly.check_root
+        self._seal_after_age_s = assembly.surroundings.config.landing.seal_after_age_s
         self._queue = queue
         self._turn = anyio.Lock()
         self._due: dict[tuple[str, str], tuple[float, Source]] = {}
@@ -87,7 +91,8 @@ class Desk:
             await anyio.sleep(pause)
             try:
                 left = await self._do(partial(self._collector.seal_due, time.monotonic()))
-                pause = min(max(left, 0.5), 30.0)
+                # A file that is opened meanwhile falls due no sooner than this.
+                pause = max(LEAST_PAUSE_S, min(left, self._seal_after_age_s))
             except (OSError, CollectordError) as error:
                 log.error("source.failed", reason=str(error))
                 pause = FIRST_RETRY_S
