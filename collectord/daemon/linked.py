@@ -5,9 +5,7 @@ No system's events look behind a link, and an adapter locates a file by the link
 So a walk tells which links it went through, each folder is watched at its real place,
 and what changes there is marked under the link. A link into a watched folder, or around
 one, gets no watcher: what is there has a name and a watcher already. Past `MOST` of
-them the walks alone find what changed.
-
-Source: docs/dialects/claude-code.md, hazards.
+them the walks alone find what changed, as they do behind a link to a single file.
 """
 
 from collections.abc import Collection, Sequence
