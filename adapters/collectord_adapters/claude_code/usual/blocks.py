@@ -20,7 +20,7 @@ from collectord_adapters.claude_code.usual.values import (
     text_of,
     text_or_blocks,
 )
-from collectord_adapters.claude_code.values import NULL, TRUE
+from collectord_adapters.claude_code.values import NULL, TRUE, key_of
 
 __all__ = ["take_blocks"]
 
@@ -74,7 +74,7 @@ def take_blocks(
         parts.append(part)
         at += 1
         for key in shape.kept:
-            piece = kept_piece(f"message.content.{index}.{key}", block[key])
+            piece = kept_piece(key_of(f"message.content.{index}.{key}"), block[key])
             if piece:
                 pieces.append(piece)
     return at

@@ -5,7 +5,7 @@ Source: docs/dialects/claude-code.md, "Record to role fields" and "Content to pa
 """
 
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -30,7 +30,7 @@ from collectord_adapters.claude_code.usual.values import (
     kept_piece,
     text_of,
 )
-from collectord_adapters.claude_code.values import NULL, NotCompact, is_text
+from collectord_adapters.claude_code.values import NULL, NotCompact, is_text, key_of
 
 __all__ = ["usual_line"]
 
@@ -54,9 +54,9 @@ class _Same(NamedTuple):
     values: tuple[Raw, ...]
     is_agent: bool
     """Whether the model speaks."""
-    ahead: tuple[str, ...]
+    ahead: tuple[tuple[str, bytes], ...]
     """Members before the message that go to the trailing part."""
-    behind: tuple[str, ...]
+    behind: tuple[tuple[str, bytes], ...]
     """And those behind it."""
 
 
@@ -116,8 +116,8 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     parts: list[Part] = []
     dropped: list[Dropped] = []
     pieces: list[bytes] = []
-    if same.ahead:
-        _keep(found, same.ahead, pieces)
+    for key, name in same.ahead:
+        pieces.append(kept_piece(name, found[key]))
     values = list(found.values())
     place = shape.message
     at = shape.ahead + sum(map(len, values[:place]))
@@ -129,23 +129,29 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
         at = _take_tool_use_result(values[last], view, at, parts)
     if at + shape.behind + sum(map(len, values[last + 1 :])) != len(view):
         return None
-    if same.behind:
-        _keep(found, same.behind, pieces)
+    for key, name in same.behind:
+        pieces.append(kept_piece(name, found[key]))
     if pieces:
-        data = Raw(b"{" + b",".join(pieces) + b"}")
-        parts.append(Part(k="data", data=data, state=_AVAILABLE, bytes=len(data)))
+        data = b"{%b}" % b",".join(filter(None, pieces))
+        if len(data) > 2:
+            parts.append(Part(k="data", data=Raw(data), state=_AVAILABLE, bytes=len(data)))
+    get = found.get
+    # null says nothing, like a member that is not there.
+    time = text_of(get("timestamp", NULL))
+    if time and not is_time(time):
+        raise Unusual
     record = Record(
         ord=raw.ord,
         off=raw.off,
         sha=raw.sha,
         bytes=raw.size,
-        id=_text(found, "uuid"),
-        parent=_text(found, "parentUuid"),
+        id=text_of(get("uuid", NULL)) or "",
+        parent=text_of(get("parentUuid", NULL)) or "",
         call=said.call,
-        run=_text(found, "promptId"),
+        run=text_of(get("promptId", NULL)) or "",
         batch=source.batch,
         from_=_AGENT if same.is_agent else _EXTERNAL,
-        time=_time(found),
+        time=time or "",
         flags=["finished"] if said.is_finished else [],
         usage=said.usage,
         model=said.model,
@@ -167,15 +173,15 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
     is_agent = is_text(found["type"], "assistant")
     if not is_agent and not is_text(found["type"], "user"):
         raise Unusual
-    kept: list[str] = []
-    ahead: tuple[str, ...] = ()
+    kept: list[tuple[str, bytes]] = []
+    ahead: tuple[tuple[str, bytes], ...] = ()
     for key in shape.keys:
         value = found[key]
         if key == "message":
             ahead, kept = tuple(kept), []
         elif key in _SOMETIMES_KEPT:
             if key != "isSidechain" or value != _FALSE:
-                kept.append(key)
+                kept.append((key, key_of(key)))
         elif key in ENVIRONMENT:
             if value != NULL and context.get(key) != value:
                 raise Unusual
@@ -204,25 +210,6 @@ def _take_tool_use_result(found: dict[str, Raw], view: bytes, at: int, parts: li
     only.data = Raw(view[at:end])
     only.bytes = only.bytes or end - at
     return end
-
-
-def _keep(found: Line, names: tuple[str, ...], pieces: list[bytes]) -> None:
-    for name in names:
-        piece = kept_piece(name, found[name])
-        if piece:
-            pieces.append(piece)
-
-
-def _text(found: dict[str, Any], key: str) -> str:
-    value = found.get(key)
-    return "" if value is None else (text_of(value) or "")
-
-
-def _time(found: dict[str, Any]) -> str:
-    text = _text(found, "timestamp")
-    if text and not is_time(text):
-        raise Unusual
-    return text
 
 
 _shapes: dict[tuple[str, ...], _Shape] = {}

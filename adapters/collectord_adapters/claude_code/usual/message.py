@@ -12,10 +12,11 @@ from msgspec import Raw
 
 from collectord.sessiondata import Dropped, Part, Usage
 from collectord_adapters.claude_code.members import MESSAGE_HEADER, MESSAGE_KEPT, USAGE
+from collectord_adapters.claude_code.steps import shape_size
 from collectord_adapters.claude_code.usual.blocks import take_blocks
 from collectord_adapters.claude_code.usual.scan import Message
 from collectord_adapters.claude_code.usual.values import Unusual, kept_piece, text_of
-from collectord_adapters.claude_code.values import NULL
+from collectord_adapters.claude_code.values import NULL, key_of
 
 __all__ = ["Said", "take_message"]
 
@@ -23,6 +24,7 @@ _SHAPES: Final = 256
 _USAGES: Final = 64
 """How many ``usage`` objects are remembered, none larger than `_USAGE_BYTES`."""
 _USAGE_BYTES: Final = 4096
+_TOO_LARGE: Final = 1 << 63
 _SYNTHETIC: Final = "<synthetic>"
 _MESSAGE_WORD: Final = Raw(b'"message"')
 _ROLES: Final = {True: Raw(b'"assistant"'), False: Raw(b'"user"')}
@@ -141,24 +143,20 @@ def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
     if view == b"null":
         return None, []
     found = _members_of(view)
-    size = 1 if found else 2
     counts: dict[str, int] = {}
     kept: list[bytes] = []
     for key, value in found.items():
-        size += len(key) + 4 + len(value)
         field = USAGE.get(key)
         if field is None:
-            piece = kept_piece(f"message.usage.{key}", value)
+            piece = kept_piece(key_of(f"message.usage.{key}"), value)
             if piece:
                 kept.append(piece)
-            continue
-        if value == NULL:
-            continue
-        count = _number(value)
-        if type(count) is not int or not -(1 << 63) <= count < 1 << 63:
-            raise Unusual
-        counts[field] = count
-    if size != len(view):
+        elif value != NULL:
+            count = _number(value)
+            if type(count) is not int or not -_TOO_LARGE <= count < _TOO_LARGE:
+                raise Unusual
+            counts[field] = count
+    if len(view) != shape_size(tuple(found)) + sum(map(len, found.values())):
         raise Unusual
     said = (Usage(**counts) if counts else None), kept
     if len(view) <= _USAGE_BYTES:

@@ -11,7 +11,7 @@ import msgspec
 import orjson
 from msgspec import Raw
 
-from collectord_adapters.claude_code.values import NULL, key_of, refused
+from collectord_adapters.claude_code.values import refused
 
 __all__ = ["Unusual", "end_of_object", "kept_piece", "text_of", "text_or_blocks"]
 
@@ -75,18 +75,18 @@ def _is_plain(view: bytes) -> bool:
     )
 
 
-def kept_piece(path: str, value: Raw) -> bytes:
+def kept_piece(name: bytes, value: Raw) -> bytes:
     """
-    Return the member that *value* is in the trailing part; b"" for null, which is not kept.
+    Return the member of the trailing part, *name* (with its colon) and *value*; b"" for null.
 
     Raises:
         Unusual: The trailing part cannot hold it.
         NotCompact: It has white space between its tokens.
     """
     view = bytes(value)
-    if view[0] != _QUOTE:
-        if value == NULL:
+    if view[0] != _QUOTE and view != b"true":
+        if view == b"null":
             return b""
         if refused(view):
             raise Unusual
-    return key_of(path) + view
+    return name + view
