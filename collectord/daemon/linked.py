@@ -5,7 +5,8 @@ No system's events look behind a link, and an adapter locates a file by the link
 So a walk tells which links it went through, each folder is watched at its real place,
 and what changes there is marked under the link. A link into a watched folder, or around
 one, gets no watcher: what is there has a name and a watcher already. Past `MOST` of
-them the walks alone find what changed, as they do behind a link to a single file.
+them, where the system gives no events, and behind a link to a single file the usual
+walks find what changed: a link to something huge must not make them more frequent.
 """
 
 from collections.abc import Collection, Sequence
@@ -44,11 +45,6 @@ class LinkedFolders:
         self._watched: dict[Path, Watched] = {}
         self._turn = anyio.Lock()
         self._said_too_many = False
-
-    @property
-    def polls(self) -> bool:
-        """Whether events do not arrive from one of the folders."""
-        return any(not watched.native for watched in self._watched.values())
 
     async def follow(
         self,

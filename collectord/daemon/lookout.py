@@ -98,7 +98,7 @@ class Lookout:
         return min(watch.rescan_every_s, MISSING_EVERY_S)
 
     def _polls(self) -> bool:
-        return self._linked.polls or any(not one.native for one in self._watched.values())
+        return any(not one.native for one in self._watched.values())
 
     def _put(self, source: Source) -> None:
         settle = self._config.watch.settle_s
