@@ -49,10 +49,7 @@ class Home:
         """Return every record that can be read in the landing root."""
         found: Counter[Place] = Counter()
         for path in self.files():
-            try:
-                data = path.read_bytes()
-            except FileNotFoundError:
-                data = path.with_suffix("").read_bytes()  # sealed since it was listed
+            data = content(path)
             if b"\n" not in data:
                 continue  # not even its header is whole
             header, *lines = data[: data.rfind(b"\n")].split(b"\n")
@@ -145,6 +142,14 @@ class Daemon:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(30)
+
+
+def content(path: Path) -> bytes:
+    """Return the bytes of a landed file, which may be sealed since it was listed."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return path.with_suffix("").read_bytes()
 
 
 def until(holds: Callable[[], bool], patience_s: float = 20.0, *, every_s: float = 0.005) -> float:

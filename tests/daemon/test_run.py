@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.living import Daemon, Home, append, record, until
+from tests.daemon.living import Daemon, Home, append, content, record, until
 
 WITHIN_S = 1.0
 """From written to readable; a busy computer takes its time, and still holds this."""
@@ -229,9 +229,9 @@ def test_few_descriptors_are_enough_for_many_sources(home: Home) -> None:
 
 def live_records(home: Home, live: Path) -> int:
     """Return how many records of one session can be read, without reading the others."""
-    return sum(path.read_bytes().count(b"\n") - 1 for path in home.files(live.stem))
+    return sum(content(path).count(b"\n") - 1 for path in home.files(live.stem))
 
 
 def landed_bytes(home: Home, source: Path) -> int:
     """Return the size of the landed files of a session, which is about that of its source."""
-    return sum(path.stat().st_size for path in home.files(source.stem))
+    return sum(len(content(path)) for path in home.files(source.stem))
