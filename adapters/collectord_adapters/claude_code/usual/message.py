@@ -4,6 +4,7 @@ The ``message`` of a usual line: who speaks, in which call, with what usage.
 Source: docs/dialects/claude-code.md, "Members of a message record or attachment record".
 """
 
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -134,8 +135,20 @@ def _fixed(message: Message, shape: _Shape, is_agent: bool) -> tuple[tuple[Any, 
     return copies, is_agent, model
 
 
+@lru_cache(_SHAPES)
+def _usage_plan(
+    keys: tuple[str, ...],
+) -> tuple[int, list[tuple[str, str]], list[tuple[str, bytes]]]:
+    """Return the size of the names and punctuation, the counts' fields, the others' names."""
+    return (
+        shape_size(keys),
+        [(key, USAGE[key]) for key in keys if key in USAGE],
+        [(key, key_of(f"message.usage.{key}")) for key in keys if key not in USAGE],
+    )
+
+
 def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
-    """Return the counts of the object *view*, and its other members as they are kept."""
+    """Return the counts of the object *view*, and its other members as they are kept (b"": not)."""
     known = _usages.get(view)
     if known is not None:
         # The fragments of one call repeat it, byte for byte.
@@ -143,21 +156,18 @@ def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
     if view == b"null":
         return None, []
     found = _members_of(view)
+    size, counted, others = _usage_plan(tuple(found))
+    if len(view) != size + sum(map(len, found.values())):
+        raise Unusual
     counts: dict[str, int] = {}
-    kept: list[bytes] = []
-    for key, value in found.items():
-        field = USAGE.get(key)
-        if field is None:
-            piece = kept_piece(key_of(f"message.usage.{key}"), value)
-            if piece:
-                kept.append(piece)
-        elif value != NULL:
+    for key, field in counted:
+        value = found[key]
+        if value != NULL:
             count = _number(value)
             if type(count) is not int or not -_TOO_LARGE <= count < _TOO_LARGE:
                 raise Unusual
             counts[field] = count
-    if len(view) != shape_size(tuple(found)) + sum(map(len, found.values())):
-        raise Unusual
+    kept = [kept_piece(name, found[key]) for key, name in others]
     said = (Usage(**counts) if counts else None), kept
     if len(view) <= _USAGE_BYTES:
         if len(_usages) >= _USAGES:
