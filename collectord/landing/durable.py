@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +40,7 @@ def fsync(fd: int) -> None:
     os.fsync(fd)
 
 
-def fsync_folder(path: Path) -> None:
+def fsync_folder(path: Path | str) -> None:
     """Bring the names in *path* to the disk."""
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | os.O_CLOEXEC)
     try:
@@ -58,20 +59,27 @@ def make_folders(path: Path, mode: int, *, durable: bool = True) -> None:
 
     All are made before the first is synced: a journal takes them to the disk together.
     """
-    missing = []
-    above = path
-    while not above.is_dir():
-        missing.append(above)
-        above = above.parent
-    for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(mode=mode)
-            # mkdir's mode is cut by the umask; a file system without modes may refuse.
-            with contextlib.suppress(PermissionError):
-                folder.chmod(mode)
+    wanted = [os.fspath(path)]
+    made: list[str] = []
+    while wanted:
+        folder = wanted[-1]
+        try:
+            os.mkdir(folder, mode)  # noqa: PTH102 - no Path for each of many folders
+        except FileExistsError:
+            pass
+        except FileNotFoundError:
+            wanted.append(os.path.dirname(folder))  # noqa: PTH120
+            continue
+        else:
+            made.append(folder)
+            if mode & ~stat.S_IRWXU:
+                # The umask cuts what others may; a file system without modes may refuse.
+                with contextlib.suppress(PermissionError):
+                    os.chmod(folder, mode)  # noqa: PTH101
+        wanted.pop()
     if durable:
-        for folder in reversed(missing):
-            fsync_folder(folder.parent)
+        for folder in made:
+            fsync_folder(os.path.dirname(folder))  # noqa: PTH120
 
 
 def rename_new(source: Path, target: Path) -> None:

@@ -13,9 +13,9 @@ Source: docs/format.md, "A landed file, an open file".
 """
 
 import contextlib
-import hashlib
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,8 +23,9 @@ from typing import Final, Self
 
 from collectord.errors import LandedFileDiffers, SessionStopped
 from collectord.landing.durable import fsync, fsync_folder, make_folders, rename_new
-from collectord.landing.root import LandingRoot, Modes, parse_name
+from collectord.landing.root import OPEN_SUFFIX, LandingRoot, Modes
 from collectord.sessiondata import End, Header, encode
+from collectord.sources import sha256_of_range
 
 __all__ = ["COPY_SUFFIX", "OpenFile", "finish_seal"]
 
@@ -63,7 +64,8 @@ class OpenFile:
         fd = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, root.modes.open)
         made = cls(path, fd, header, root)
         try:
-            os.fchmod(fd, root.modes.open)
+            if root.modes.open & ~stat.S_IRWXU:
+                os.fchmod(fd, root.modes.open)  # the umask cuts what others may
             made.append(encode(header), records=0)
             if root.durable:
                 fsync(fd)
@@ -166,7 +168,7 @@ class OpenFile:
         """
         self._cut_back()
         if closing_line:
-            self.append(encode(End("end", self.records, _sha256(self.path))), records=0)
+            self.append(encode(End("end", self.records, _sha256(self._fd))), records=0)
         try:
             if self._root.durable:
                 self.sync()
@@ -181,7 +183,7 @@ class OpenFile:
             # The bytes are on the disk; what is missing is the mode, and recovery goes on there.
             self.close()
             raise
-        digest = _sha256(self.path)
+        digest = _sha256(self._fd)
         self.close()
         return publish(self.path, durable=self._root.durable), digest
 
@@ -239,13 +241,11 @@ def finish_seal(path: Path, modes: Modes) -> Path:
 
 def publish(path: Path, *, durable: bool = True) -> Path:
     """Give a durable, read-only open file its sealed name, durably."""
-    name = parse_name(path)
-    assert name is not None
-    target = name.sealed_path
+    target = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
     try:
         rename_new(path, target)
     except FileExistsError:
-        found, wanted = _sha256(target), _sha256(path)
+        found, wanted = _sha256_of(target), _sha256_of(path)
         if found != wanted:
             raise LandedFileDiffers(target, found=found, wanted=wanted) from None
         path.unlink()
@@ -254,6 +254,14 @@ def publish(path: Path, *, durable: bool = True) -> Path:
     return target
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _sha256(fd: int) -> str:
+    """Return the SHA-256 of an open file's bytes; its offset is not used."""
+    return sha256_of_range(fd, 0, os.fstat(fd).st_size)
+
+
+def _sha256_of(path: Path) -> str:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return _sha256(fd)
+    finally:
+        os.close(fd)

@@ -35,6 +35,8 @@ OWN_FOLDER: Final = ".collectord"
 
 OPEN_SUFFIX: Final = ".open"
 MAX_NAME_BYTES: Final = 200
+_COMPONENTS: Final = 4096
+"""How many names' encodings are remembered."""
 
 _PREFIX: Final = {
     Kind.TRANSCRIPT: "transcript",
@@ -88,6 +90,7 @@ class LandingRoot:
         self.durable = durable
         """False: session files are never synced, and a power cut may take or tear them."""
         self._folds_case: bool | None = None
+        self._components: dict[tuple[str, str], str] = {}
 
     @property
     def own(self) -> Path:
@@ -194,6 +197,14 @@ class LandingRoot:
         return found
 
     def _component(self, what: str, name: str) -> str:
+        known = self._components.get((what, name))
+        if known is None:
+            if len(self._components) >= _COMPONENTS:
+                self._components.clear()
+            known = self._components[what, name] = self._encoded(what, name)
+        return known
+
+    def _encoded(self, what: str, name: str) -> str:
         if not name or name in (".", ".."):
             raise NameRefused(what, name, "not a name that a file can have")
         encoded = quote(name, safe="", errors="surrogatepass").replace("~", "%7E")

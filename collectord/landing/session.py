@@ -73,12 +73,13 @@ class LandedSession:
         """Set when a step failed: nothing more is written through this object."""
         self.folder = root.session_folder(session)
         self._root = root
-        recovered = recover_session(root, self.folder, witness)
+        is_new = not self.folder.is_dir()
+        recovered = [] if is_new else recover_session(root, self.folder, witness)
         self.recovered: list[Recovered] = recovered
         """What recovery left open; `take_open` takes them out."""
         self.files: list[LandedFile] = []
         highest = known_seq
-        for name in LandingRoot.files(self.folder):
+        for name in [] if is_new else LandingRoot.files(self.folder):
             highest = max(highest, name.seq)
             header = read_header(name.path)
             if header is not None:

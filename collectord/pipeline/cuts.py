@@ -377,7 +377,7 @@ class Cuts:
             lines.clear()
 
     def _forget_idle_sessions(self) -> None:
-        if len(self._sessions) <= _SESSIONS:
+        if len(self._sessions) <= _SESSIONS + _SESSIONS // 4:
             return
         busy = {track.source.session for track in self.tracks.values()}
         for name, session in list(self._sessions.items())[:-1]:
