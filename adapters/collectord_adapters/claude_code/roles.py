@@ -28,10 +28,12 @@ from collectord_adapters.claude_code.steps import Step
 from collectord_adapters.claude_code.values import NULL, TRUE, is_text, number, parsed, text_of
 
 __all__ = [
+    "NOTIFICATION",
     "NO_RESULT",
     "RESULT_MEMBERS",
     "ROLE_STEPS",
     "SAYS_NOTHING",
+    "STATUS_FLAGS",
     "ToolUseResult",
     "finish_roles",
     "is_time",
@@ -48,7 +50,7 @@ is_time: Final = re.compile(
 ).fullmatch
 """RFC 3339; what is no time sets none."""
 
-_NOTIFICATION: Final = "<task-notification>"
+NOTIFICATION: Final = "<task-notification>"
 _TASK_ID: Final = re.compile(r"<task-id>(.*?)</task-id>", re.DOTALL)
 _TOOL_USE_ID: Final = re.compile(r"<tool-use-id>(.*?)</tool-use-id>", re.DOTALL)
 _AGENT_ID: Final = re.compile(r"a[0-9a-f]{16}|[0-9a-f]{8}")
@@ -60,7 +62,7 @@ _SYSTEM_FLAGS: Final = {
     "turn_duration": "turn_duration",
     "local_command": "command",
 }
-_STATUS_FLAGS: Final = {"completed": "child_result", "async_launched": "launch_ack"}
+STATUS_FLAGS: Final = {"completed": "child_result", "async_launched": "launch_ack"}
 RESULT_MEMBERS: Final = frozenset(
     {
         "toolUseId",
@@ -149,7 +151,7 @@ def finish_roles(draft: Draft, found: dict[str, Raw], said: ToolUseResult) -> No
         record.tool = said.tool
         record.child = said.child
         record.batch = said.batch or record.batch
-        status = _STATUS_FLAGS.get(said.status)
+        status = STATUS_FLAGS.get(said.status)
         if status:
             record.flags.append(status)
     if draft.type == "system":
@@ -163,7 +165,7 @@ def finish_roles(draft: Draft, found: dict[str, Raw], said: ToolUseResult) -> No
         _attachment_flags(draft)
     if draft.type == "user" or "origin" in found or draft.attachment is not None:
         _origin(draft, found)
-    if _NOTIFICATION in draft.prompt and draft.prompt.lstrip().startswith(_NOTIFICATION):
+    if NOTIFICATION in draft.prompt and draft.prompt.lstrip().startswith(NOTIFICATION):
         record.tool = record.tool or _first(_TOOL_USE_ID, draft.prompt)
         task = _first(_TASK_ID, draft.prompt)
         if not record.child and _AGENT_ID.fullmatch(task):

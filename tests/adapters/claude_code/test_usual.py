@@ -45,7 +45,14 @@ BLOCKS: list[dict[str, Any]] = [
     {"type": "tool_result", "tool_use_id": "t", "content": "x\\y", "is_error": False},
     {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "x"}]},
 ]  # fmt: skip
-RESULTS: list[object] = [None, {"stdout": "x", "n": 12, "ok": True, "in": {"a": ["b"]}, "f": 1.5}]
+RESULTS: list[object] = [
+    None,
+    {"stdout": "x", "n": 12, "ok": True, "in": {"a": ["b"]}, "f": 1.5},
+    {"status": "completed", "agentId": "a", "toolUseId": "t", "runId": "w"},
+    {"status": "async_launched", "agentId": None, "x": [1]},
+    "Error: x\\y",
+    'x "other" / ü \U0001f600 \x1b\n',
+]
 
 
 def line_of(block: dict[str, Any], result: object) -> dict[str, Any]:
@@ -68,7 +75,16 @@ def line_of(block: dict[str, Any], result: object) -> dict[str, Any]:
     return line
 
 
-MADE = [line_of(block, result) for block in BLOCKS for result in RESULTS]
+def prompt_of(prompt: str) -> dict[str, Any]:
+    """Return a line as the runtime writes it, with a plain string as its content."""
+    line = line_of({"type": "tool_result"}, None)
+    return {**line, "message": {"role": "user", "content": prompt}, "promptId": "q"}
+
+
+MADE = [
+    *(line_of(block, result) for block in BLOCKS for result in RESULTS),
+    *(prompt_of(prompt) for prompt in ("", "go", 'a\n"b"\t\\ / ü \U0001f600 \x1b\x7f')),
+]
 STATED: Context = {"userType": Raw(b'"external"'), "cwd": Raw(b'"/w"'), "version": Raw(b'"2"')}
 
 
@@ -163,6 +179,26 @@ CHANGED: list[tuple[bytes, bytes]] = [
     (b'[{"type":"text","text":"x"}]', b"[]"),
     (b'"stdout":"x"', b'"status":"completed","agentId":"a"'),
     (b'"stdout":"x"', b'"persistedOutputSize":5'),
+    (b'"status":"completed"', b'"status":5'),
+    (b'"status":"completed"', b'"status":"completed","persistedOutputPath":"p"'),
+    (b'"toolUseResult":"', b'"toolUseResult":"\\u0041'),
+    (b'"toolUseResult":"', b'"toolUseResult":"\\/'),
+    (b'"toolUseResult":"', b'"toolUseResult":"\x01'),
+    (b'"content":"go"', b'"content":"\\u0041"'),
+    (b'"content":"go"', b'"content":"<task-notification><task-id>a0123456789abcdef</task-id>"'),
+    (b'"content":"go"', b'"content":null'),
+    (b'"content":"go"', b'"content": "go"'),
+    (b'"promptId":"q"', b'"promptId":null'),
+    (b'"promptId":"q"', b'"promptId":"\xc3\xbc"'),
+    (b'"parentUuid":"p"', b'"parentUuid":null'),
+    (b'"id":"t","name"', b'"name":"t","id"'),
+    (b'"id":"t",', b'"id":"\\u0074",'),
+    (b'"id":"t",', b'"id":null,'),
+    (b'"type":"thinking"', b'"type":"text"'),
+    (b'"signature":"c2ln"', b'"signature":null'),
+    (b'"is_error":false', b'"is_error":null'),
+    (b'"is_error":false', b'"is_error":true'),
+    (b'"id":"msg",', b""),
     (b'"n":12', b'"n":1e400'),
     (b'"timestamp":"2026', b'"timestamp":"x2026'),
     (b'"isSidechain":true', b'"isSidechain":{"a": 1}'),
@@ -231,16 +267,17 @@ def test_both_ways_agree_wherever_a_line_is_changed(
 ) -> None:
     line = opened(record)
     message = dict(line)["message"]
-    block = dict(message)["content"][0]
+    content = dict(message)["content"]
+    block = [] if isinstance(content, str) else content[0]
     holder = {
         "message": message,
-        "content": dict(message)["content"],
+        "content": content,
         "usage": dict(message).get("usage"),
         "block": block,
         "input": dict(block).get("input"),
         "result": dict(line).get("toolUseResult"),
     }[place]
-    if holder:
+    if holder and not isinstance(holder, str):
         change(holder, how, path, name, junk)
     event("usual" if agree(written(line).encode(), STATED) else "not usual")
 

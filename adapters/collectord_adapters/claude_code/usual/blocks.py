@@ -17,35 +17,47 @@ from collectord_adapters.claude_code.usual.values import (
     Unusual,
     end_of_object,
     kept_piece,
+    string_of,
     text_of,
     text_or_blocks,
+    utf8_bytes,
 )
-from collectord_adapters.claude_code.values import NULL, TRUE, key_of
+from collectord_adapters.claude_code.values import key_of
 
 __all__ = ["take_blocks"]
 
 # The words themselves: encoding an enum's member costs more than all the rest of a part.
 _AVAILABLE: Final = State.AVAILABLE.value
 _UNAVAILABLE: Final = State.UNAVAILABLE.value
-_FALSE: Final = Raw(b"false")
 _TEXT_WORD: Final = Raw(b'"text"')
 _SPILLED: Final = "<persisted-output>"
 _SHAPES: Final = 256
+_TEXTS: Final = frozenset({"type", "id", "name", "signature", "tool_use_id"})
+"""Members of a block that the scan decodes."""
 _TEXT_BLOCK_BYTES: Final = len('{"type":"text","text":},')
 
 
 class _Shape:
     """The names of a block's members, in order, and what follows from them."""
 
-    __slots__ = ("ahead", "input", "kept", "size")
+    __slots__ = ("ahead", "kept", "kind", "size", "take")
 
-    def __init__(self, keys: tuple[str, ...]) -> None:
+    def __init__(self, keys: tuple[str, ...], kind: str) -> None:
+        take, places = _KINDS[kind]
+        if not places.issuperset(keys):
+            raise Unusual
+        self.take = take
+        self.kind = kind
         self.size = 1 + sum(len(key) + 4 for key in keys)
-        """Bytes of the names and the punctuation."""
+        """Bytes of the names and the punctuation, of the type and of the quotes around texts."""
+        self.size += len(kind) + 2 * len(_TEXTS.intersection(keys))
         self.kept = tuple(key for key in keys if key in BLOCK_KEPT)
-        self.input = keys.index("input") if "input" in keys else len(keys)
-        self.ahead = sum(len(key) + 4 for key in keys[: self.input + 1])
-        """Those of them that stand before the value of ``input``."""
+        self.ahead = 0
+        """Those of them that stand before the value of ``input``, which follows both texts."""
+        if kind == "tool_use":
+            if keys[:4] != ("type", "id", "name", "input"):
+                raise Unusual
+            self.ahead = 1 + len('"type":"tool_use","id":"","name":"","input":')
 
 
 def take_blocks(
@@ -65,100 +77,94 @@ def take_blocks(
         raise Unusual
     at += 1
     for index, block in enumerate(content):
-        take, places, shapes = _KINDS[text_of(block["type"]) or ""]
         keys = tuple(block)
-        shape = shapes.get(keys)
-        if shape is None:
-            shape = _learn(keys, places, shapes)
-        part, at = take(block, shape, view, at, dropped)
+        shape = _shapes.get(keys)
+        if shape is None or shape.kind != block["type"]:
+            shape = _learn(keys, block["type"])
+        part, at = shape.take(block, shape, view, at, dropped)
         parts.append(part)
         at += 1
         for key in shape.kept:
-            piece = kept_piece(key_of(f"message.content.{index}.{key}"), block[key])
+            value = block[key]
+            at += len(value)
+            piece = kept_piece(key_of(f"message.content.{index}.{key}"), value)
             if piece:
                 pieces.append(piece)
     return at
 
 
-def _learn(
-    keys: tuple[str, ...], places: frozenset[str], shapes: dict[tuple[str, ...], _Shape]
-) -> _Shape:
-    if not places.issuperset(keys):
-        raise Unusual
-    if len(shapes) >= _SHAPES:
-        shapes.clear()
-    shape = shapes[keys] = _Shape(keys)
+def _learn(keys: tuple[str, ...], kind: str) -> _Shape:
+    if len(_shapes) >= _SHAPES:
+        _shapes.clear()
+    shape = _shapes[keys] = _Shape(keys, kind)
     return shape
 
 
 def _take_text(
     block: Block, shape: _Shape, view: bytes, at: int, dropped: list[Dropped]
 ) -> tuple[Part, int]:
-    text = text_of(block["text"])
-    if text is None:
-        raise Unusual
-    part = Part(k="text", text=text, state=_AVAILABLE, bytes=_utf8_bytes(text))
-    return part, at + shape.size + sum(map(len, block.values()))
+    written = block["text"]
+    text = string_of(written)
+    part = Part(k="text", text=text, state=_AVAILABLE, bytes=utf8_bytes(text))
+    return part, at + shape.size + len(written)
 
 
 def _take_thinking(
     block: Block, shape: _Shape, view: bytes, at: int, dropped: list[Dropped]
 ) -> tuple[Part, int]:
-    text = text_of(block["thinking"]) or ""
+    written = block["thinking"]
+    at += shape.size + len(written)
+    text = text_of(written) or ""
     signature = block.get("signature")
-    if signature is not None:
-        written = bytes(signature)
-        # Base64 has no escapes; then the string is what stands between the quotes.
-        if written[:1] != b'"' or b"\\" in written:
-            raise Unusual
-        if len(written) > 2:
-            dropped.append(Dropped("reasoning signature", len(written) - 2, WHY_SIGNATURE))
+    if signature:
+        # Base64 is ASCII and has no escapes; of anything else this is not the size.
+        size = len(signature)
+        at += size
+        dropped.append(Dropped("reasoning signature", size, WHY_SIGNATURE))
     state = _AVAILABLE if text else _UNAVAILABLE
-    part = Part(k="reasoning", text=text, state=state, bytes=_utf8_bytes(text))
-    return part, at + shape.size + sum(map(len, block.values()))
+    return Part(k="reasoning", text=text, state=state, bytes=utf8_bytes(text)), at
 
 
 def _take_call(
     block: Block, shape: _Shape, view: bytes, at: int, dropped: list[Dropped]
 ) -> tuple[Part, int]:
-    place = shape.input
-    values = list(block.values())
-    start = at + shape.ahead + sum(map(len, values[:place]))
+    call = block["id"]
+    name = block["name"]
+    start = at + shape.ahead + len(call) + len(name)
     end = end_of_object(view, start, block["input"])
     part = Part(
         k="call",
-        id=text_of(block["id"]) or "",
-        name=text_of(block["name"]) or "",
+        id=call,
+        name=name,
         data=Raw(view[start:end]),
         state=_AVAILABLE,
         bytes=end - start,
     )
-    return part, end + shape.size - shape.ahead + sum(map(len, values[place + 1 :]))
+    return part, end + shape.size - shape.ahead
 
 
 def _take_result(
     block: Block, shape: _Shape, view: bytes, at: int, dropped: list[Dropped]
 ) -> tuple[Part, int]:
-    failed = None
-    is_error = block.get("is_error")
-    if is_error is not None and is_error != NULL:
-        failed = is_error == TRUE
-        if not failed and is_error != _FALSE:
-            raise Unusual
+    call = block["tool_use_id"]
     content = block["content"]
+    at += shape.size + len(call) + len(content)
+    failed = block.get("is_error")
+    if failed is not None:
+        at += 4 if failed else 5
     said = text_or_blocks(content)
     text = said if isinstance(said, str) else _joined(said, len(content))
     if text.startswith(_SPILLED):
         raise Unusual
     part = Part(
         k="result",
-        of=text_of(block["tool_use_id"]) or "",
+        of=call,
         text=text,
         failed=failed,
         state=_AVAILABLE,
-        bytes=_utf8_bytes(text),
+        bytes=utf8_bytes(text),
     )
-    return part, at + shape.size + sum(map(len, block.values()))
+    return part, at
 
 
 def _joined(blocks: list[dict[str, Raw]], size: int) -> str:
@@ -170,25 +176,18 @@ def _joined(blocks: list[dict[str, Raw]], size: int) -> str:
         if block["type"] != _TEXT_WORD:
             raise Unusual
         left -= _TEXT_BLOCK_BYTES + len(text)
-        found = text_of(text)
-        if found is None:
-            raise Unusual
-        texts.append(found)
+        texts.append(string_of(text))
     if left:
         # Other members, white space, or no block at all.
         raise Unusual
     return "\n".join(texts)
 
 
-def _utf8_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
-
-
 _Take = Callable[[Block, _Shape, bytes, int, list[Dropped]], tuple[Part, int]]
 
 
-def _kind(take: _Take, *names: str) -> tuple[_Take, frozenset[str], dict[tuple[str, ...], _Shape]]:
-    return take, BLOCK_KEPT.union(names), {}
+def _kind(take: _Take, *names: str) -> tuple[_Take, frozenset[str]]:
+    return take, BLOCK_KEPT.union(names)
 
 
 _KINDS: Final = {
@@ -197,4 +196,5 @@ _KINDS: Final = {
     "tool_use": _kind(_take_call, "type", "id", "name", "input"),
     "tool_result": _kind(_take_result, "type", "tool_use_id", "content", "is_error"),
 }
-"""How each type of block is taken, which members it may have, and the shapes met so far."""
+"""How each type of block is taken, and which members it may have."""
+_shapes: dict[tuple[str, ...], _Shape] = {}

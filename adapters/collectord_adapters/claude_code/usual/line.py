@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from collectord.adapter import Context, Converted, Source
 from collectord.sessiondata import Dropped, From, Part, Record, State
@@ -21,13 +21,14 @@ from collectord_adapters.claude_code.members import (
     KEPT,
     NO_ROLE_IN_A_MESSAGE,
 )
-from collectord_adapters.claude_code.roles import RESULT_MEMBERS, is_time
+from collectord_adapters.claude_code.roles import RESULT_MEMBERS, STATUS_FLAGS, is_time
 from collectord_adapters.claude_code.usual.message import take_message
-from collectord_adapters.claude_code.usual.scan import Line, scan
+from collectord_adapters.claude_code.usual.scan import LINE_TEXTS, Line, scan
 from collectord_adapters.claude_code.usual.values import (
     Unusual,
     end_of_object,
     kept_piece,
+    least_bytes,
     text_of,
 )
 from collectord_adapters.claude_code.values import NULL, NotCompact, is_text, key_of
@@ -37,6 +38,10 @@ __all__ = ["usual_line"]
 _AVAILABLE: Final = State.AVAILABLE.value
 _AGENT: Final = From.AGENT.value
 _EXTERNAL: Final = From.EXTERNAL.value
+_SPILLED: Final = frozenset({"persistedOutputPath", "persistedOutputSize"})
+_Result = tuple[str, str, str, str]
+"""The call, the child, the batch and the flag that a ``toolUseResult`` names."""
+_NO_RESULT: Final[_Result] = ("", "", "", "")
 _FALSE: Final = Raw(b"false")
 _SHAPES: Final = 256
 _REPEATED: Final = (
@@ -54,9 +59,14 @@ class _Same(NamedTuple):
     values: tuple[Raw, ...]
     is_agent: bool
     """Whether the model speaks."""
+    start: int
+    """Bytes that stand before the message, all but the members that change."""
+    between: int
+    """Then those before the tool's result."""
+    behind: int
     ahead: tuple[tuple[str, bytes], ...]
-    """Members before the message that go to the trailing part."""
-    behind: tuple[tuple[str, bytes], ...]
+    """Members before the message that go to the trailing part: a name, its bytes."""
+    after: tuple[tuple[str, bytes], ...]
     """And those behind it."""
 
 
@@ -64,7 +74,7 @@ class _Shape:
     """The names of a line's members, in order, and what follows from them."""
 
     __slots__ = (
-        "ahead", "behind", "between", "keys", "message", "repeated", "result", "same",
+        "ahead", "behind", "between", "has_result", "keys", "repeated", "same",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[str, ...]) -> None:
@@ -75,15 +85,26 @@ class _Shape:
         self.repeated = itemgetter(*again)
         """Takes out the members that most lines of a file repeat."""
         self.same: _Same | None = None
-        place = self.message = keys.index("message")
-        self.ahead = sum(len(key) + 4 for key in keys[: place + 1])
-        """Bytes of the names and the punctuation before the message."""
-        result = self.result = keys.index("toolUseResult") if "toolUseResult" in keys else place
-        if result < place:
+        ahead, behind = _split(keys, "message")
+        self.has_result = "toolUseResult" in behind
+        between, behind = _split(behind, "toolUseResult") if self.has_result else ((), behind)
+        if "toolUseResult" in ahead:
             raise Unusual
-        self.between = sum(len(key) + 4 for key in keys[place + 1 : result + 1])
-        """Then before the tool's result."""
-        self.behind = sum(len(key) + 4 for key in keys[result + 1 :]) + 1
+        self.ahead = _changing(ahead)
+        """Take out the members that change: before the message,"""
+        self.between = _changing(between)
+        """between it and the tool's result,"""
+        self.behind = _changing(behind)
+        """and behind both."""
+
+
+def _split(keys: tuple[str, ...], key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    place = keys.index(key)
+    return keys[:place], keys[place + 1 :]
+
+
+def _changing(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(key for key in keys if key not in _REPEATED)
 
 
 def usual_line(view: bytes, raw: RawRecord, source: Source, context: Context) -> Converted | None:
@@ -118,45 +139,58 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     pieces: list[bytes] = []
     for key, name in same.ahead:
         pieces.append(kept_piece(name, found[key]))
-    values = list(found.values())
-    place = shape.message
-    at = shape.ahead + sum(map(len, values[:place]))
-    said = take_message(values[place], same.is_agent, view, at, parts, dropped, pieces)
-    at = said.end
-    last = shape.result
-    if last != place:
-        at += shape.between + sum(map(len, values[place + 1 : last]))
-        at = _take_tool_use_result(values[last], view, at, parts)
-    if at + shape.behind + sum(map(len, values[last + 1 :])) != len(view):
+    at = same.start
+    for key in shape.ahead:
+        at += len(found[key])
+    said = take_message(found["message"], same.is_agent, view, at, parts, dropped, pieces)
+    at = said.end + same.between
+    for key in shape.between:
+        at += len(found[key])
+    result = _NO_RESULT
+    if shape.has_result:
+        at, result = _take_tool_use_result(found["toolUseResult"], view, at, parts)
+    for key in shape.behind:
+        at += len(found[key])
+    if at + same.behind != len(view):
         return None
-    for key, name in same.behind:
+    for key, name in same.after:
         pieces.append(kept_piece(name, found[key]))
     if pieces:
         data = b"{%b}" % b",".join(filter(None, pieces))
         if len(data) > 2:
             parts.append(Part(k="data", data=Raw(data), state=_AVAILABLE, bytes=len(data)))
     get = found.get
-    # null says nothing, like a member that is not there.
-    time = text_of(get("timestamp", NULL))
+    time = get("timestamp", "")
     if time and not is_time(time):
         raise Unusual
+    tool, child, batch, flag = result
+    flags = ["finished"] if said.is_finished else []
+    if flag:
+        flags.append(flag)
+    # By position, in the order of the fields: names cost more than all that they name.
     record = Record(
-        ord=raw.ord,
-        off=raw.off,
-        sha=raw.sha,
-        bytes=raw.size,
-        id=text_of(get("uuid", NULL)) or "",
-        parent=text_of(get("parentUuid", NULL)) or "",
-        call=said.call,
-        run=text_of(get("promptId", NULL)) or "",
-        batch=source.batch,
-        from_=_AGENT if same.is_agent else _EXTERNAL,
-        time=time or "",
-        flags=["finished"] if said.is_finished else [],
-        usage=said.usage,
-        model=said.model,
-        parts=parts,
-        dropped=dropped,
+        raw.ord,
+        raw.off,
+        raw.sha,
+        raw.size,
+        get("uuid", ""),
+        get("parentUuid", ""),
+        said.call,
+        get("promptId", ""),
+        "",
+        tool,
+        child,
+        batch or source.batch,
+        "",
+        "",
+        _AGENT if same.is_agent else _EXTERNAL,
+        time,
+        "",
+        flags,
+        said.usage,
+        said.model,
+        parts,
+        dropped,
     )
     return Converted(record, context)
 
@@ -175,10 +209,19 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
         raise Unusual
     kept: list[tuple[str, bytes]] = []
     ahead: tuple[tuple[str, bytes], ...] = ()
+    sizes = [0]
     for key in shape.keys:
         value = found[key]
+        sizes[-1] += len(key) + 4
+        if key in _REPEATED:
+            sizes[-1] += len(value)
+        elif key in LINE_TEXTS:
+            sizes[-1] += 2
         if key == "message":
             ahead, kept = tuple(kept), []
+            sizes.append(0)
+        elif key == "toolUseResult":
+            sizes.append(0)
         elif key in _SOMETIMES_KEPT:
             if key != "isSidechain" or value != _FALSE:
                 kept.append((key, key_of(key)))
@@ -195,21 +238,52 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
             raise Unusual
     # Copies, because a slice would keep its whole line in memory.
     values = tuple(Raw(bytes(value)) for value in shape.repeated(found))
-    return _Same(context, source.session, source.stream, values, is_agent, ahead, tuple(kept))
+    start, between, *behind = sizes
+    return _Same(
+        context,
+        source.session,
+        source.stream,
+        values,
+        is_agent,
+        start,
+        between if behind else 0,
+        (behind[0] if behind else between) + 1,
+        ahead,
+        tuple(kept),
+    )
 
 
-def _take_tool_use_result(found: dict[str, Raw], view: bytes, at: int, parts: list[Part]) -> int:
-    """Put a tool's structured result, which starts at *at*, on the one result; return its end."""
+def _take_tool_use_result(
+    found: dict[str, Raw] | str, view: bytes, at: int, parts: list[Part]
+) -> tuple[int, _Result]:
+    """Put what a tool gave beside its text, at *at*, on the one result; return its end."""
     results = [part for part in parts if part.k == "result"]
-    if len(results) != 1 or not found or not RESULT_MEMBERS.isdisjoint(found):
+    if len(results) != 1:
         raise Unusual
     only = results[0]
-    if only.data is not UNSET:
+    if isinstance(found, str):
+        end = at + least_bytes(found)
+        if found not in (only.text, f"Error: {only.text}"):
+            data = Raw(view[at:end])
+            parts.append(Part(k="data", data=data, state=_AVAILABLE, bytes=end - at))
+        return end, _NO_RESULT
+    if not found:
         raise Unusual
+    said = _NO_RESULT if RESULT_MEMBERS.isdisjoint(found) else _said(found)
     end = end_of_object(view, at, found)
     only.data = Raw(view[at:end])
     only.bytes = only.bytes or end - at
-    return end
+    return end, said
+
+
+def _said(found: dict[str, Raw]) -> _Result:
+    """Return what the members of a ``toolUseResult`` say more than that they are there."""
+    if not _SPILLED.isdisjoint(found):
+        raise Unusual
+    tool, child, batch, status = (
+        text_of(found.get(key, NULL)) or "" for key in ("toolUseId", "agentId", "runId", "status")
+    )
+    return tool, child, batch, STATUS_FLAGS.get(status, "")
 
 
 _shapes: dict[tuple[str, ...], _Shape] = {}

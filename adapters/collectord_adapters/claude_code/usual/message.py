@@ -11,12 +11,19 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from collectord.sessiondata import Dropped, Part, Usage
+from collectord.sessiondata import Dropped, Part, State, Usage
 from collectord_adapters.claude_code.members import MESSAGE_HEADER, MESSAGE_KEPT, USAGE
+from collectord_adapters.claude_code.roles import NOTIFICATION
 from collectord_adapters.claude_code.steps import shape_size
 from collectord_adapters.claude_code.usual.blocks import take_blocks
 from collectord_adapters.claude_code.usual.scan import Message
-from collectord_adapters.claude_code.usual.values import Unusual, kept_piece, text_of
+from collectord_adapters.claude_code.usual.values import (
+    Unusual,
+    kept_piece,
+    least_bytes,
+    text_of,
+    utf8_bytes,
+)
 from collectord_adapters.claude_code.values import NULL, key_of
 
 __all__ = ["Said", "take_message"]
@@ -28,6 +35,9 @@ _USAGE_BYTES: Final = 4096
 _TOO_LARGE: Final = 1 << 63
 _SYNTHETIC: Final = "<synthetic>"
 _MESSAGE_WORD: Final = Raw(b'"message"')
+_AVAILABLE: Final = State.AVAILABLE.value
+_CALL: Final = frozenset({"id", "model", "stop_reason", "usage"})
+"""What only the message of a call has."""
 _ROLES: Final = {True: Raw(b'"assistant"'), False: Raw(b'"user"')}
 _members_of: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 _number: Final = msgspec.json.Decoder(int | float).decode
@@ -44,26 +54,39 @@ class Said(NamedTuple):
     usage: Usage | None
 
 
+class _Known(NamedTuple):
+    """The members of a message that are nearly always the same, when they last were usual."""
+
+    is_agent: bool
+    """Whether the model speaks."""
+    values: tuple[Any, ...]
+    ahead: int
+    """Bytes that stand before the content, all but the text of the id."""
+    behind: int
+    """And those behind it, all but the reason to stop and the usage."""
+    model: str
+
+
 class _Shape:
     """The names of a message's members, in order, and what follows from them."""
 
-    __slots__ = ("ahead", "behind", "content", "fixed", "has_call", "known")
+    __slots__ = ("content", "fixed", "has_call", "keys", "known")
 
     def __init__(self, keys: tuple[str, ...]) -> None:
+        self.keys = keys
         place = self.content = keys.index("content")
-        if "usage" in keys[:place]:
+        self.has_call = not _CALL.isdisjoint(keys)
+        if self.has_call and not (
+            "id" in keys[:place] and {"stop_reason", "usage"} <= set(keys[place:])
+        ):
             raise Unusual
-        self.ahead = sum(len(key) + 4 for key in keys[: place + 1])
-        """Bytes of the names and the punctuation before the content."""
-        self.behind = sum(len(key) + 4 for key in keys[place + 1 :]) + 1
-        """And behind it."""
         again = [key for key in keys if key not in ("id", "content", "stop_reason", "usage")]
+        if not again:
+            raise Unusual
         # The first twice, so that it is a tuple in any case.
-        self.fixed = itemgetter(again[0], *again) if again else itemgetter("content", "content")
+        self.fixed = itemgetter(again[0], *again)
         """Takes out the members that are nearly always the same."""
-        self.has_call = not {"id", "model", "stop_reason", "usage"}.isdisjoint(keys)
-        self.known: tuple[tuple[Any, ...], bool, str] | None = None
-        """Those members, whether the model speaks, and which, when they last were usual."""
+        self.known: _Known | None = None
 
 
 def take_message(
@@ -84,27 +107,38 @@ def take_message(
     shape = _shapes.get(keys)
     if shape is None:
         shape = _learn(keys)
-    place = shape.content
-    values = list(message.values())
-    start = at + shape.ahead + sum(map(len, values[:place]))
-    end = take_blocks(values[place], view, start, parts, dropped, pieces)
-    end += shape.behind + sum(map(len, values[place + 1 :]))
-    fixed = shape.fixed(message)
     known = shape.known
-    if known is None or known[1] is not is_agent or known[0] != fixed:
+    if known is None or known[0] is not is_agent or known[1] != shape.fixed(message):
         known = shape.known = _fixed(message, shape, is_agent)
+    _, _, ahead, behind, model = known
+    at += ahead
+    call = ""
+    if shape.has_call:
+        call = message["id"]
+        at += len(call)
+    content = message["content"]
+    if type(content) is list:
+        end = behind + take_blocks(content, view, at, parts, dropped, pieces)
+    else:
+        end = behind + at + _take_prompt(content, parts)
     if not shape.has_call:
         return Said(end, "", "", False, None)
-    found = message.get("id")
-    call = (text_of(found) or "") if found is not None else ""
-    found = message.get("stop_reason")
-    is_finished = found is not None and bool(text_of(found))
-    found = message.get("usage")
-    if found is None:
-        return Said(end, call, known[2], is_finished, None)
-    usage, kept = _usage(bytes(found))
+    reason = message["stop_reason"]
+    found = bytes(message["usage"])
+    end += len(found) + (len(reason) + 2 if reason is not None else 4)
+    known_usage = _usages.get(found)
+    # The fragments of one call repeat it, byte for byte.
+    usage, kept = known_usage if known_usage is not None else _usage(found)
     pieces += kept
-    return Said(end, call, known[2], is_finished, usage)
+    return Said(end, call, model, bool(reason), usage)
+
+
+def _take_prompt(prompt: str, parts: list[Part]) -> int:
+    """Append what somebody says in one string; return its size as written."""
+    if NOTIFICATION in prompt:
+        raise Unusual
+    parts.append(Part(k="text", text=prompt, state=_AVAILABLE, bytes=utf8_bytes(prompt)))
+    return least_bytes(prompt)
 
 
 def _learn(keys: tuple[str, ...]) -> _Shape:
@@ -114,12 +148,14 @@ def _learn(keys: tuple[str, ...]) -> _Shape:
     return shape
 
 
-def _fixed(message: Message, shape: _Shape, is_agent: bool) -> tuple[tuple[Any, ...], bool, str]:
-    """Return what `_Shape.known` says; raise `Unusual` where that is not said at all."""
+def _fixed(message: Message, shape: _Shape, is_agent: bool) -> _Known:
+    """Return what `_Known` says; raise `Unusual` where that is not said at all."""
     model = ""
     if shape.has_call and not is_agent:
         raise Unusual
+    sizes = []
     for key, value in message.items():
+        sizes.append(len(key) + 4)
         if key in MESSAGE_HEADER:
             if value != _ROLES[is_agent] and (key != "type" or value != _MESSAGE_WORD):
                 raise Unusual
@@ -129,10 +165,13 @@ def _fixed(message: Message, shape: _Shape, is_agent: bool) -> tuple[tuple[Any, 
                 raise Unusual
         elif key in MESSAGE_KEPT and value != NULL:
             raise Unusual
+        if isinstance(value, Raw) and key != "usage":
+            sizes[-1] += len(value)
+    ahead = sum(sizes[: shape.content + 1]) + (2 if shape.has_call else 0)
     # Copies, because a slice would keep its whole line in memory.
     values = shape.fixed(message)
-    copies = tuple(Raw(bytes(value)) if isinstance(value, Raw) else value for value in values)
-    return copies, is_agent, model
+    copies = tuple(Raw(bytes(value)) for value in values)
+    return _Known(is_agent, copies, ahead, sum(sizes[shape.content + 1 :]) + 1, model)
 
 
 @lru_cache(_SHAPES)
@@ -149,10 +188,6 @@ def _usage_plan(
 
 def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
     """Return the counts of the object *view*, and its other members as they are kept (b"": not)."""
-    known = _usages.get(view)
-    if known is not None:
-        # The fragments of one call repeat it, byte for byte.
-        return known
     if view == b"null":
         return None, []
     found = _members_of(view)

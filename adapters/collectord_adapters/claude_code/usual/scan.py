@@ -2,8 +2,9 @@
 The one scan: which members a usual line is taken apart into, and how deep.
 
 What is opened here (``message``, its ``content``, the blocks, a call's ``input``, a
-``toolUseResult``) comes as a dict or list, everything else as a slice, all in the line's
-order. Members that no list names are skipped in silence, which the size then shows.
+``toolUseResult``) comes as a dict or list, ids and the like decoded, everything else as a
+slice, all in the line's order. Members that no list names are skipped in silence, which
+the size then shows.
 
 The names stand in the order in which the runtime writes them: the decoder looks for each
 next to the last one.
@@ -25,7 +26,10 @@ from collectord_adapters.claude_code.members import (
     NO_ROLE_IN_A_MESSAGE,
 )
 
-__all__ = ["Block", "Line", "Message", "scan"]
+__all__ = ["LINE_TEXTS", "Block", "Line", "Message", "scan"]
+
+LINE_TEXTS: Final = frozenset({"parentUuid", "promptId", "uuid", "timestamp"})
+"""Members of a line that come decoded; a null there is not usual."""
 
 _SPEAKS: Final = frozenset({"origin", "promptSource"})
 """Members of `KEPT` that are also read for the trigger: a line with one is not usual."""
@@ -48,8 +52,8 @@ _OTHERS: Final = sorted(
 )
 
 
-def _slices(*names: str) -> dict[str, type[Raw]]:
-    return dict.fromkeys(names, Raw)
+def _slices(*names: str) -> dict[str, type]:
+    return {name: str if name in LINE_TEXTS else Raw for name in names}
 
 
 if TYPE_CHECKING:
@@ -60,9 +64,12 @@ else:
     Block = TypedDict(
         "Block",
         {
-            **_slices("type", "id", "name"),
+            **dict.fromkeys(("type", "id", "name"), str),
             "input": dict[str, Raw],
-            **_slices("text", "thinking", "signature", "tool_use_id", "content", "is_error"),
+            **_slices("text", "thinking"),
+            **dict.fromkeys(("signature", "tool_use_id"), str),
+            **_slices("content"),
+            "is_error": bool,
             **_slices(*sorted(BLOCK_KEPT)),
         },
         total=False,
@@ -70,9 +77,12 @@ else:
     Message = TypedDict(
         "Message",
         {
-            **_slices("model", "id", "type", "role"),
-            "content": list[Block],
-            **_slices("stop_reason", "stop_sequence", "usage"),
+            **_slices("model"),
+            "id": str,
+            **_slices("type", "role"),
+            "content": list[Block] | str,
+            "stop_reason": str | None,
+            **_slices("stop_sequence", "usage"),
             **_slices(*sorted(MESSAGE_KEPT - {"stop_sequence"})),
         },
         total=False,
@@ -83,7 +93,7 @@ else:
             **_slices(*_AHEAD),
             "message": Message,
             **_slices(*_BEHIND),
-            "toolUseResult": dict[str, Raw],
+            "toolUseResult": dict[str, Raw] | str,
             **_slices(*_LAST, *_OTHERS),
         },
         total=False,

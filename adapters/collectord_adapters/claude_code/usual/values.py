@@ -13,7 +13,16 @@ from msgspec import Raw
 
 from collectord_adapters.claude_code.values import refused
 
-__all__ = ["Unusual", "end_of_object", "kept_piece", "text_of", "text_or_blocks"]
+__all__ = [
+    "Unusual",
+    "end_of_object",
+    "kept_piece",
+    "least_bytes",
+    "string_of",
+    "text_of",
+    "text_or_blocks",
+    "utf8_bytes",
+]
 
 
 class Unusual(Exception):
@@ -33,6 +42,8 @@ _FEW_LEVELS: Final = 8
 _SMALL_BYTES: Final = 256
 """A smaller object is parsed and written again faster than it is walked through."""
 
+string_of: Final = msgspec.json.Decoder(str).decode
+"""Return the string that a slice is. Raises `msgspec.DecodeError`."""
 text_of: Final = msgspec.json.Decoder(str | None).decode
 """Return the string that a slice is, or None for null. Raises `msgspec.DecodeError`."""
 text_or_blocks: Final = msgspec.json.Decoder(str | list[dict[str, Raw]]).decode
@@ -90,3 +101,13 @@ def kept_piece(name: bytes, value: Raw) -> bytes:
         if refused(view):
             raise Unusual
     return name + view
+
+
+def utf8_bytes(text: str) -> int:
+    """Return the size of *text*."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def least_bytes(text: str) -> int:
+    """Return the size of *text* as the JSON string that has no more escapes than it must."""
+    return len(orjson.dumps(text))
