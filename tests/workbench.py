@@ -29,13 +29,13 @@ class Workbench:
         )
 
     @contextmanager
-    def process(self) -> Iterator[Assembly]:
+    def process(self, *, gather: bool = False) -> Iterator[Assembly]:
         """What one process would hold: a fresh one each time."""
-        with assemble(self.surroundings()) as assembly:
+        with assemble(self.surroundings(), gather=gather) as assembly:
             yield assembly
 
     def collect(self, *, final: bool = False) -> Summary:
-        with self.process() as assembly:
+        with self.process(gather=True) as assembly:
             return collect_once(assembly, final=final)
 
     def forget_state(self) -> None:

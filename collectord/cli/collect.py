@@ -39,7 +39,7 @@ def command(settings: Settings, paths: tuple[Path, ...], final: bool, or_demo: b
     """
     _configure_logs(settings)
     surroundings = surroundings_of(settings, paths)
-    with assemble(surroundings) as assembly, _progress(settings) as bar:
+    with assemble(surroundings, gather=True) as assembly, _progress(settings) as bar:
         summary = collect_once(assembly, final=final, found=bar.found, progress=bar.advance)
         root = assembly.root.path
     if or_demo and not summary.sources:

@@ -95,9 +95,9 @@ def _max_tracks() -> int:
 
 
 @contextmanager
-def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
+def assemble(surroundings: Surroundings, *, gather: bool = False) -> Iterator[Assembly]:
     """
-    Open the landing root for writing.
+    Open the landing root for writing; for one pass, *gather* what is written (see `Writer`).
 
     Raises:
         RootBusy: Another process writes to it.
@@ -112,7 +112,7 @@ def assemble(surroundings: Surroundings) -> Iterator[Assembly]:
         try:
             roots = surroundings.roots(root)
             witness = SourceWitness(roots, config.limits.convert_bytes)
-            cuts = Cuts(root, store, config, witness)
+            cuts = Cuts(root, store, config, witness, gather=gather)
             try:
                 collector = Collector(cuts, roots, config, max_tracks=_max_tracks())
                 yield Assembly(root, store, roots, collector, surroundings, lock)

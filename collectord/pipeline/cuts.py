@@ -53,7 +53,10 @@ class Cuts:
         config: Config,
         witness: Witness,
         clock_ns: Callable[[], int] = time.time_ns,
+        *,
+        gather: bool = False,
     ) -> None:
+        """Write below *root*; with *gather*, see `Writer`."""
         self.root = root
         self.tracks: dict[tuple[str, str], Track] = {}
         self._store = store
@@ -67,6 +70,7 @@ class Cuts:
         self._writer = Writer(
             sync_appends=config.landing.fsync == "append",
             closing_line=config.landing.closing_line,
+            gather=gather,
         )
         self._failed: list[Failed] = []
         self._lost: dict[str, dict[tuple[str, str], Source]] = {}

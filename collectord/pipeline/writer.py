@@ -1,9 +1,13 @@
 """
 The writer: files are created, appended to and sealed beside the conversion.
 
-One thread takes the steps in the order in which they were asked for, so a number of a
-session is durable before the next one is taken, and a record before the one after it.
-Sealing mostly waits for the disk; a few more threads do it, each file by itself.
+The steps of a session are taken in the order in which they were asked for, so a number
+of it is durable before the next one is taken, and a record before the one after it.
+Sealing mostly waits for the disk; a few threads do it, each file by itself.
+
+Live, every step is taken at once, by one thread. In one pass they are gathered, and
+taken together while the conversion waits: threads that take turns with it cost more
+than they save, and files that are synced at the same time share the disk's journal.
 
 When a step fails, no later step of that session is taken: what was asked for is
 abandoned, and the session is derived from the disk again (`Cuts.give_up`).
@@ -13,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +27,9 @@ from collectord.sessiondata import Header
 
 __all__ = ["Abandoned", "Cut", "Step", "Writer"]
 
-_SEALING_THREADS: Final = 4
+_SEALING_THREADS: Final = 8
 MAX_STEPS: Final = 256
-MAX_BYTES: Final = 16 << 20
+MAX_BYTES: Final = 8 << 20
 """More steps or bytes than this wait for the oldest: memory and descriptors stay bounded."""
 
 
@@ -83,14 +88,17 @@ class Step:
 class Writer:
     """Takes the steps, in order; asked and reaped from one thread."""
 
-    def __init__(self, *, sync_appends: bool, closing_line: bool) -> None:
+    def __init__(self, *, sync_appends: bool, closing_line: bool, gather: bool = False) -> None:
         """
         Start the threads.
 
         Args:
             sync_appends: Bring each append to the disk before the next.
             closing_line: End each sealed file with its digest.
+            gather: Take the steps together, when there are many or somebody waits for one.
         """
+        self._gathered: dict[int, list[Callable[[], object]]] | None = {} if gather else None
+        """By session: the steps that are to be taken, when they are gathered."""
         self._sync_appends = sync_appends
         self._closing_line = closing_line
         self._order = ThreadPoolExecutor(1, thread_name_prefix="land")
@@ -130,6 +138,7 @@ class Writer:
                 cut.file.sync()
 
         step = self._ask(cut, append)
+        self._take_gathered()
         wait([step.done])
         if cut.file is not None:
             cut.size = cut.file.size
@@ -147,7 +156,7 @@ class Writer:
         def hand_over() -> None:
             self._sealing.submit(_take, cut, seal, step.done)
 
-        self._order.submit(hand_over)
+        self._send(cut, hand_over)
         self._steps.append(step)
 
     def done(self, wanted: Callable[[Step], bool] | None = None) -> Iterator[Step]:
@@ -158,8 +167,12 @@ class Writer:
             wanted: Steps to wait for; by default only while there are too many.
         """
         if wanted is not None:
-            wait([step.done for step in self._steps if wanted(step)])
+            awaited = [step.done for step in self._steps if wanted(step)]
+            if awaited:
+                self._take_gathered()
+            wait(awaited)
         elif len(self._steps) > MAX_STEPS or self._bytes > MAX_BYTES:
+            self._take_gathered()
             wait([self._steps[0].done])
         kept: deque[Step] = deque()
         finished: list[Step] = []
@@ -172,15 +185,35 @@ class Writer:
 
     def close(self) -> None:
         """End the threads, after what was asked."""
+        self._take_gathered()
         self._order.shutdown(wait=True)
         self._sealing.shutdown(wait=True)
 
     def _ask(self, cut: Cut, take: Callable[[], None], size: int = 0) -> Step:
         step = Step(cut, Future(), size)
-        self._order.submit(_take, cut, take, step.done)
+        self._send(cut, partial(_take, cut, take, step.done))
         self._steps.append(step)
         self._bytes += size
         return step
+
+    def _send(self, cut: Cut, call: Callable[[], object]) -> None:
+        if self._gathered is None:
+            self._order.submit(call)
+        else:
+            self._gathered.setdefault(id(cut.session), []).append(call)
+
+    def _take_gathered(self) -> None:
+        """Take the gathered steps, those of a session one after the other, and wait for all."""
+        if self._gathered:
+            chains, self._gathered = self._gathered, {}
+            for calls in chains.values():
+                self._sealing.submit(_take_all, calls)
+            wait([step.done for step in self._steps])
+
+
+def _take_all(calls: list[Callable[[], object]]) -> None:
+    for call in calls:
+        call()
 
 
 def _take(cut: Cut, take: Callable[[], None], done: "Future[None]") -> None:

@@ -12,9 +12,9 @@ from tests.landed import check_numbers, leftovers, places_of, records_of
 from tests.workbench import Workbench, lines
 
 
-def live(bench: Workbench) -> None:
+def live(bench: Workbench, *, gather: bool = False) -> None:
     """One process that collects while two sources and a document grow, and is stopped cleanly."""
-    with bench.process() as assembly:
+    with bench.process(gather=gather) as assembly:
         collect_once(assembly)
         collector = assembly.collector
         for step in range(3):
@@ -65,14 +65,17 @@ def check(bench: Workbench) -> None:
     assert all(line.endswith(b"\n") for line in map(encode, records_of(bench.root)))
 
 
+@pytest.mark.parametrize("gather", [False, True], ids=["live", "gathered"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_at_any_step_nothing_is_lost_or_twice(quick_tmp: Path, after: bool) -> None:
+def test_killed_at_any_step_nothing_is_lost_or_twice(
+    quick_tmp: Path, after: bool, gather: bool
+) -> None:
     total = steps_of_one_life(quick_tmp)
     assert total > 60
     for at in range(1, total + 1):
         bench = begin(quick_tmp / "life")
         with killed_at(at, after=after) as killer:
-            live(bench)
+            live(bench, gather=gather)
         assert killer.dead, at
         if at % 3 == 0:
             bench.forget_state()

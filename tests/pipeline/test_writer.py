@@ -19,10 +19,11 @@ def visit(assembly: Assembly, bench: Workbench, name: str) -> None:
     assembly.collector.visit(source, final=True)  # a document is not made to wait
 
 
+@pytest.mark.parametrize("gather", [False, True], ids=["live", "gathered"])
 @pytest.mark.parametrize("call", ["write", "fsync", "fchmod", "open", "mkdir"])
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
 def test_a_step_that_fails_is_derived_from_the_disk_in_the_same_process(
-    quick_tmp: Path, monkeypatch: pytest.MonkeyPatch, call: str, at: int
+    quick_tmp: Path, monkeypatch: pytest.MonkeyPatch, call: str, at: int, gather: bool
 ) -> None:
     bench = Workbench(quick_tmp, max_file_bytes=4096)
     bench.write("a.jsonl", lines(1, 30, width=300))
@@ -39,7 +40,7 @@ def test_a_step_that_fails_is_derived_from_the_disk_in_the_same_process(
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(*args, **kwargs)
 
-    with bench.process() as assembly:
+    with bench.process(gather=gather) as assembly:
         cuts = assembly.collector.cuts
         with monkeypatch.context() as patch:
             patch.setattr(os, call, once)
