@@ -42,7 +42,8 @@ __all__ = ["ClaudeCodeDialect"]
 
 _TOO_DEEP: Final = f"the record is nested deeper than {MAX_RECORD_DEPTH} levels"
 _MESSAGE: Final = b'"message":{"'
-"""Stands in every usual line; in others the quick way need not be tried."""
+_ATTACHMENT: Final = b'"attachment":{"'
+"""One of them stands in every usual line; in others the quick way need not be tried."""
 _NAME_BYTES: Final = 200
 _WHY_SURROGATE: Final = "half of a character: no UTF-8 text can hold it, so U+FFFD stands there"
 
@@ -85,7 +86,8 @@ class ClaudeCodeDialect:
             except UnicodeDecodeError:
                 return verbatim(raw, "the record is not valid UTF-8", context, audit=audit)
         converted: Converted | None
-        if source.kind == Kind.TRANSCRIPT and not audit and _MESSAGE in view:
+        is_usual = _MESSAGE in view or _ATTACHMENT in view
+        if is_usual and source.kind == Kind.TRANSCRIPT and not audit:
             converted = usual_line(view, raw, source, context)
             if converted is not None:
                 return converted

@@ -33,7 +33,7 @@ from tests.adapters.claude_code.test_property import (
 )
 from tests.golden.regenerate import raws_of, sources_of
 
-SPOKEN = [record for record in RECORDS if record.get("type") in ("assistant", "user")]
+SPOKEN = [r for r in RECORDS if r.get("type") in ("assistant", "user", "attachment")]
 
 USAGE = {"input_tokens": 1, "cache_creation": {"a": 0}, "output_tokens": None, "service_tier": "s"}
 BLOCKS: list[dict[str, Any]] = [
@@ -81,7 +81,23 @@ def prompt_of(prompt: str) -> dict[str, Any]:
     return {**line, "message": {"role": "user", "content": prompt}, "promptId": "q"}
 
 
+def attached(attachment: dict[str, Any]) -> dict[str, Any]:
+    """Return a line as the runtime writes it, with *attachment*."""
+    line = line_of({"type": "text"}, None)
+    names = ("parentUuid", "isSidechain", "cwd", "sessionId", "version", "uuid", "timestamp")
+    made = {name: line[name] for name in names[:-2]}
+    made |= {"type": "attachment", "attachment": attachment}
+    return made | {name: line[name] for name in names[-2:]}
+
+
+ATTACHMENTS: list[dict[str, Any]] = [
+    {"type": "diagnostics", "content": 'a\n"b" ü', "itemCount": 21, "ö": [{"a": None}]},
+    {"type": "critical", "content": "only"},
+    {"type": "notes", "text": "first", "content": "second"},
+    {"type": "date", "names": ["a", {"b": 1.5}], "content": None},
+]
 MADE = [
+    *map(attached, ATTACHMENTS),
     *(line_of(block, result) for block in BLOCKS for result in RESULTS),
     *(prompt_of(prompt) for prompt in ("", "go", 'a\n"b"\t\\ / ü \U0001f600 \x1b\x7f')),
 ]
@@ -179,6 +195,27 @@ CHANGED: list[tuple[bytes, bytes]] = [
     (b'[{"type":"text","text":"x"}]', b"[]"),
     (b'"stdout":"x"', b'"status":"completed","agentId":"a"'),
     (b'"stdout":"x"', b'"persistedOutputSize":5'),
+    (b'"type":"critical"', b'"type":"prompt_snapshot"'),
+    (b'"type":"critical"', b'"type":"queued_command","commandMode":"prompt"'),
+    (b'"type":"critical"', b'"type":"queued_\\u0063ommand","commandMode":"prompt"'),
+    (b'"type":"critical"', b'"type":null'),
+    (b'"type":"critical"', b'"type":{"a": 1}'),
+    (b'"type":"critical",', b""),
+    (b'"type":"critical"', b'"type":"a","type":"b"'),
+    (b'"type":"critical"', b'"type":"a","origin":{"kind":"human"}'),
+    (b'"type":"attachment"', b'"type":"user"'),
+    (b'"type":"attachment"', b'"type":"system"'),
+    (b'"type":"attachment"', b'"type":"attachment","message":{"role":"user","content":"x"}'),
+    (b'"type":"attachment"', b'"type":"attachment","toolUseResult":"x"'),
+    (b'"itemCount":21', b'"itemCount": 21'),
+    (b'"itemCount":21', b'"itemCount":1e400'),
+    (b'"itemCount":21', b'"itemCount":1E2'),
+    (b'"itemCount":21', b'"itemCount":21,"itemCount":22'),
+    (b'"content":"only"', b'"content":"only","text":""'),
+    (b'"content":"only"', b'"content":"\\ud83d"'),
+    (b'"content":"only"', b'"content":5'),
+    (b'"names":[', b'"names":[ '),
+    (b'"attachment":{', b'"attachment":{"":null,'),
     (b'"status":"completed"', b'"status":5'),
     (b'"status":"completed"', b'"status":"completed","persistedOutputPath":"p"'),
     (b'"toolUseResult":"', b'"toolUseResult":"\\u0041'),
@@ -266,9 +303,9 @@ def test_both_ways_agree_wherever_a_line_is_changed(
     record: dict[str, Any], how: str, place: str, path: list[int], name: str, junk: object
 ) -> None:
     line = opened(record)
-    message = dict(line)["message"]
-    content = dict(message)["content"]
-    block = [] if isinstance(content, str) else content[0]
+    message = dict(line).get("message") or dict(line)["attachment"]
+    content = dict(message).get("content")
+    block = content[0] if isinstance(content, list) else []
     holder = {
         "message": message,
         "content": content,

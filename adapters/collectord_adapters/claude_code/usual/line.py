@@ -22,6 +22,7 @@ from collectord_adapters.claude_code.members import (
     NO_ROLE_IN_A_MESSAGE,
 )
 from collectord_adapters.claude_code.roles import RESULT_MEMBERS, STATUS_FLAGS, is_time
+from collectord_adapters.claude_code.usual.attachment import take_attachment
 from collectord_adapters.claude_code.usual.message import take_message
 from collectord_adapters.claude_code.usual.scan import LINE_TEXTS, Line, scan
 from collectord_adapters.claude_code.usual.values import (
@@ -37,7 +38,11 @@ __all__ = ["usual_line"]
 
 _AVAILABLE: Final = State.AVAILABLE.value
 _AGENT: Final = From.AGENT.value
-_EXTERNAL: Final = From.EXTERNAL.value
+_SPEAKERS: Final = {
+    "message": {b'"assistant"': _AGENT, b'"user"': From.EXTERNAL.value},
+    "attachment": {b'"attachment"': From.RUNTIME.value},
+}
+"""Who speaks in a line that has the one or the other, by its type."""
 _SPILLED: Final = frozenset({"persistedOutputPath", "persistedOutputSize"})
 _Result = tuple[str, str, str, str]
 """The call, the child, the batch and the flag that a ``toolUseResult`` names."""
@@ -57,8 +62,8 @@ class _Same(NamedTuple):
     session: str
     stream: str
     values: tuple[Raw, ...]
-    is_agent: bool
-    """Whether the model speaks."""
+    speaker: str
+    """Who speaks."""
     start: int
     """Bytes that stand before the message, all but the members that change."""
     between: int
@@ -74,24 +79,25 @@ class _Shape:
     """The names of a line's members, in order, and what follows from them."""
 
     __slots__ = (
-        "ahead", "behind", "between", "has_result", "keys", "repeated", "same",
+        "ahead", "behind", "between", "content", "has_result", "keys", "repeated", "same",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.keys = keys
         again = [key for key in keys if key in _REPEATED]
-        if len(again) < 2 or "message" not in keys:
+        if len(again) < 2 or ("message" in keys) is ("attachment" in keys):
             raise Unusual
+        self.content = "message" if "message" in keys else "attachment"
         self.repeated = itemgetter(*again)
         """Takes out the members that most lines of a file repeat."""
         self.same: _Same | None = None
-        ahead, behind = _split(keys, "message")
+        ahead, behind = _split(keys, self.content)
         self.has_result = "toolUseResult" in behind
         between, behind = _split(behind, "toolUseResult") if self.has_result else ((), behind)
         if "toolUseResult" in ahead:
             raise Unusual
         self.ahead = _changing(ahead)
-        """Take out the members that change: before the message,"""
+        """Take out the members that change: before the message or attachment,"""
         self.between = _changing(between)
         """between it and the tool's result,"""
         self.behind = _changing(behind)
@@ -142,8 +148,17 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     at = same.start
     for key in shape.ahead:
         at += len(found[key])
-    said = take_message(found["message"], same.is_agent, view, at, parts, dropped, pieces)
-    at = said.end + same.between
+    if shape.content == "message":
+        is_agent = same.speaker is _AGENT
+        said = take_message(found["message"], is_agent, view, at, parts, dropped, pieces)
+        at, call, model, is_finished, usage = said
+        flags = ["finished"] if is_finished else []
+    else:
+        at = take_attachment(found["attachment"], view, at, parts, pieces)
+        call = model = ""
+        usage = None
+        flags = ["injected"]
+    at += same.between
     for key in shape.between:
         at += len(found[key])
     result = _NO_RESULT
@@ -164,7 +179,6 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     if time and not is_time(time):
         raise Unusual
     tool, child, batch, flag = result
-    flags = ["finished"] if said.is_finished else []
     if flag:
         flags.append(flag)
     # By position, in the order of the fields: names cost more than all that they name.
@@ -175,7 +189,7 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
         raw.size,
         get("uuid", ""),
         get("parentUuid", ""),
-        said.call,
+        call,
         get("promptId", ""),
         "",
         tool,
@@ -183,12 +197,12 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
         batch or source.batch,
         "",
         "",
-        _AGENT if same.is_agent else _EXTERNAL,
+        same.speaker,
         time,
         "",
         flags,
-        said.usage,
-        said.model,
+        usage,
+        model,
         parts,
         dropped,
     )
@@ -204,8 +218,8 @@ def _learn(keys: tuple[str, ...]) -> _Shape:
 
 def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same:
     """Return what `_Same` says of the line; raise `Unusual` where a member needs something."""
-    is_agent = is_text(found["type"], "assistant")
-    if not is_agent and not is_text(found["type"], "user"):
+    speaker = _SPEAKERS[shape.content].get(bytes(found["type"]))
+    if speaker is None:
         raise Unusual
     kept: list[tuple[str, bytes]] = []
     ahead: tuple[tuple[str, bytes], ...] = ()
@@ -217,7 +231,7 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
             sizes[-1] += len(value)
         elif key in LINE_TEXTS:
             sizes[-1] += 2
-        if key == "message":
+        if key == shape.content:
             ahead, kept = tuple(kept), []
             sizes.append(0)
         elif key == "toolUseResult":
@@ -244,7 +258,7 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
         source.session,
         source.stream,
         values,
-        is_agent,
+        speaker,
         start,
         between if behind else 0,
         (behind[0] if behind else between) + 1,

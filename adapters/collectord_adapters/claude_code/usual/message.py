@@ -8,18 +8,17 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-import msgspec
+import orjson
 from msgspec import Raw
 
 from collectord.sessiondata import Dropped, Part, State, Usage
 from collectord_adapters.claude_code.members import MESSAGE_HEADER, MESSAGE_KEPT, USAGE
 from collectord_adapters.claude_code.roles import NOTIFICATION
-from collectord_adapters.claude_code.steps import shape_size
 from collectord_adapters.claude_code.usual.blocks import take_blocks
 from collectord_adapters.claude_code.usual.scan import Message
 from collectord_adapters.claude_code.usual.values import (
     Unusual,
-    kept_piece,
+    is_plain,
     least_bytes,
     text_of,
     utf8_bytes,
@@ -39,19 +38,10 @@ _AVAILABLE: Final = State.AVAILABLE.value
 _CALL: Final = frozenset({"id", "model", "stop_reason", "usage"})
 """What only the message of a call has."""
 _ROLES: Final = {True: Raw(b'"assistant"'), False: Raw(b'"user"')}
-_members_of: Final = msgspec.json.Decoder(dict[str, Raw]).decode
-_number: Final = msgspec.json.Decoder(int | float).decode
 
 
-class Said(NamedTuple):
-    """What a message says beside its content."""
-
-    end: int
-    """Where it ends in the line."""
-    call: str
-    model: str
-    is_finished: bool
-    usage: Usage | None
+Said = tuple[int, str, str, bool, Usage | None]
+"""Where a message ends in the line; its call, its model, whether it is the last, its usage."""
 
 
 class _Known(NamedTuple):
@@ -122,15 +112,15 @@ def take_message(
     else:
         end = behind + at + _take_prompt(content, parts)
     if not shape.has_call:
-        return Said(end, "", "", False, None)
+        return end, "", "", False, None
     reason = message["stop_reason"]
     found = bytes(message["usage"])
     end += len(found) + (len(reason) + 2 if reason is not None else 4)
     known_usage = _usages.get(found)
     # The fragments of one call repeat it, byte for byte.
     usage, kept = known_usage if known_usage is not None else _usage(found)
-    pieces += kept
-    return Said(end, call, model, bool(reason), usage)
+    pieces.append(kept)
+    return end, call, model, bool(reason), usage
 
 
 def _take_prompt(prompt: str, parts: list[Part]) -> int:
@@ -175,35 +165,32 @@ def _fixed(message: Message, shape: _Shape, is_agent: bool) -> _Known:
 
 
 @lru_cache(_SHAPES)
-def _usage_plan(
-    keys: tuple[str, ...],
-) -> tuple[int, list[tuple[str, str]], list[tuple[str, bytes]]]:
-    """Return the size of the names and punctuation, the counts' fields, the others' names."""
+def _usage_plan(keys: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, bytes]]]:
+    """Return the fields of the counts, and the names of the other members."""
     return (
-        shape_size(keys),
         [(key, USAGE[key]) for key in keys if key in USAGE],
         [(key, key_of(f"message.usage.{key}")) for key in keys if key not in USAGE],
     )
 
 
-def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
-    """Return the counts of the object *view*, and its other members as they are kept (b"": not)."""
+def _usage(view: bytes) -> tuple[Usage | None, bytes]:
+    """Return the counts of the object *view*, and its other members as they are kept."""
     if view == b"null":
-        return None, []
-    found = _members_of(view)
-    size, counted, others = _usage_plan(tuple(found))
-    if len(view) != size + sum(map(len, found.values())):
+        return None, b""
+    found = orjson.loads(view)
+    # What is written out again byte for byte is as it stands, and so is each of its members.
+    if type(found) is not dict or not is_plain(view, found):
         raise Unusual
+    counted, others = _usage_plan(tuple(found))
     counts: dict[str, int] = {}
     for key, field in counted:
-        value = found[key]
-        if value != NULL:
-            count = _number(value)
+        count = found[key]
+        if count is not None:
             if type(count) is not int or not -_TOO_LARGE <= count < _TOO_LARGE:
                 raise Unusual
             counts[field] = count
-    kept = [kept_piece(name, found[key]) for key, name in others]
-    said = (Usage(**counts) if counts else None), kept
+    kept = [name + orjson.dumps(found[key]) for key, name in others if found[key] is not None]
+    said = (Usage(**counts) if counts else None), b",".join(kept)
     if len(view) <= _USAGE_BYTES:
         if len(_usages) >= _USAGES:
             _usages.clear()
@@ -212,4 +199,4 @@ def _usage(view: bytes) -> tuple[Usage | None, list[bytes]]:
 
 
 _shapes: dict[tuple[str, ...], _Shape] = {}
-_usages: dict[bytes, tuple[Usage | None, list[bytes]]] = {}
+_usages: dict[bytes, tuple[Usage | None, bytes]] = {}

@@ -1,8 +1,8 @@
 """
 The one scan: which members a usual line is taken apart into, and how deep.
 
-What is opened here (``message``, its ``content``, the blocks, a call's ``input``, a
-``toolUseResult``) comes as a dict or list, ids and the like decoded, everything else as a
+What is opened here (``message``, its ``content``, the blocks, a call's ``input``, an
+``attachment``, a ``toolUseResult``) comes as a dict or list, ids and the like decoded, everything else as a
 slice, all in the line's order. Members that no list names are skipped in silence, which
 the size then shows.
 
@@ -92,6 +92,7 @@ else:
         {
             **_slices(*_AHEAD),
             "message": Message,
+            "attachment": dict[str, Raw],
             **_slices(*_BEHIND),
             "toolUseResult": dict[str, Raw] | str,
             **_slices(*_LAST, *_OTHERS),

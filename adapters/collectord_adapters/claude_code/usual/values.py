@@ -16,6 +16,7 @@ from collectord_adapters.claude_code.values import refused
 __all__ = [
     "Unusual",
     "end_of_object",
+    "is_plain",
     "kept_piece",
     "least_bytes",
     "string_of",
@@ -72,17 +73,22 @@ def end_of_object(view: bytes, at: int, found: dict[str, Raw], levels: int = _FE
         elif first == _BRACE and size >= _SMALL_BYTES:
             if not levels or end_of_object(view, at, _members_of(value), levels - 1) != at + size:
                 raise Unusual
-        elif not _is_plain(view[at : at + size]):
+        elif not is_plain(view[at : at + size]):
             raise Unusual
         at += size
     return at + 1
 
 
-def _is_plain(view: bytes) -> bool:
-    """Whether *view* is compact, strict, flat and without repeated names, seen quickly."""
+def is_plain(view: bytes, found: object = None) -> bool:
+    """
+    Whether *view* is compact, strict, flat and without repeated names, seen quickly.
+
+    *found* is what it is when parsed, where the caller has that. Raises `ValueError`
+    where no strict parser reads it.
+    """
     return (
         view.count(b"[") + view.count(b"{") <= _FEW_BRACKETS
-        and orjson.dumps(orjson.loads(view)) == view
+        and orjson.dumps(orjson.loads(view) if found is None else found) == view
     )
 
 
@@ -98,7 +104,7 @@ def kept_piece(name: bytes, value: Raw) -> bytes:
     if view[0] != _QUOTE and view != b"true":
         if view == b"null":
             return b""
-        if refused(view):
+        if not is_plain(view) and refused(view):
             raise Unusual
     return name + view
 
