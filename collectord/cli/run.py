@@ -8,7 +8,7 @@ import click
 
 from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
-from collectord.cli.surroundings import places, surroundings_of
+from collectord.cli.surroundings import look_less_for_cycles, places, surroundings_of
 from collectord.daemon import run
 
 __all__ = ["command"]
@@ -32,6 +32,7 @@ def command(settings: Settings, paths: tuple[Path, ...]) -> None:
     """
     settings.configure_logs()
     surroundings = surroundings_of(settings, paths)
+    look_less_for_cycles()
     if sys.stderr.isatty() and not settings.quiet:
         console.write_note(f"Landing in {settings.root}. Ctrl-C ends it.")
         for title, path in [] if paths else places(surroundings):
