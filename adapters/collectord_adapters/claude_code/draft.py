@@ -68,14 +68,8 @@ class Draft:
         ledger: Ledger | None = None,
     ) -> None:
         self.parts: list[Part] = []
-        self.record = Record(
-            ord=raw.ord,
-            off=raw.off,
-            sha=raw.sha,
-            bytes=raw.size,
-            batch=source.batch,
-            parts=self.parts,
-        )
+        self.record = Record(raw.ord, raw.off, raw.sha, raw.size, parts=self.parts)
+        self.record.batch = source.batch
         self.source = source
         self.context = context
         self.ledger = ledger

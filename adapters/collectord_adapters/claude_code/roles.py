@@ -10,6 +10,7 @@ Source: docs/dialects/claude-code.md, "Record to role fields" and "Flags".
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -44,6 +45,7 @@ __all__ = [
 SAYS_NOTHING: Final = (NULL, Raw(b'""'))
 """Values of a role member that set nothing, because they say nothing."""
 
+_SHAPES: Final = 256
 _FLAG_VALUES: Final = (Raw(b"false"), TRUE, NULL)
 is_time: Final = re.compile(
     r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
@@ -132,15 +134,18 @@ def tool_use_result(raw: Raw, value: object) -> ToolUseResult:
 
 def read_roles(draft: Draft, found: dict[str, Raw]) -> None:
     """Set every role of a record that is kept whole."""
-    for key, value in found.items():
-        step = ROLE_STEPS.get(key)
-        if step is not None:
-            step(draft, key, value)
+    for key, step in _role_steps(tuple(found)):
+        step(draft, key, found[key])
     result = found.get("toolUseResult")
     said = NO_RESULT if result is None else tool_use_result(result, parsed(result)[0])
     finish_roles(draft, found, said)
     if draft.source.kind != Kind.TRANSCRIPT:
         _document_roles(draft, found)
+
+
+@lru_cache(_SHAPES)
+def _role_steps(keys: tuple[str, ...]) -> tuple[tuple[str, Step], ...]:
+    return tuple((key, ROLE_STEPS[key]) for key in keys if key in ROLE_STEPS)
 
 
 def finish_roles(draft: Draft, found: dict[str, Raw], said: ToolUseResult) -> None:

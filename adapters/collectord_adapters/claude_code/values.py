@@ -92,7 +92,9 @@ def parsed(raw: Raw | bytes) -> tuple[object, str]:
     except orjson.JSONDecodeError:
         check_compact(view)
         return None, strict(view)
-    if _is_flat(found) and orjson.dumps(found) == view:
+    # As many brackets as levels are allowed, in strings or outside, are quickly counted.
+    is_flat = view.count(b"[") + view.count(b"{") <= MAX_PART_DEPTH or _is_flat(found)
+    if is_flat and orjson.dumps(found) == view:
         return found, ""
     check_compact(view)
     if may_nest(view, MAX_PART_DEPTH):

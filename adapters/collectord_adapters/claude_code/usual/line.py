@@ -70,7 +70,7 @@ class _Same(NamedTuple):
     """Then those before the tool's result."""
     behind: int
     ahead: tuple[tuple[str, bytes], ...]
-    """Members before the message that go to the trailing part: a name, its bytes."""
+    """Members before the message for the trailing part: a name and its bytes, or "" and all."""
     after: tuple[tuple[str, bytes], ...]
     """And those behind it."""
 
@@ -143,8 +143,8 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     parts: list[Part] = []
     dropped: list[Dropped] = []
     pieces: list[bytes] = []
-    for key, name in same.ahead:
-        pieces.append(kept_piece(name, found[key]))
+    for key, piece in same.ahead:
+        pieces.append(kept_piece(piece, found[key]) if key else piece)
     at = same.start
     for key in shape.ahead:
         at += len(found[key])
@@ -168,8 +168,8 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
         at += len(found[key])
     if at + same.behind != len(view):
         return None
-    for key, name in same.after:
-        pieces.append(kept_piece(name, found[key]))
+    for key, piece in same.after:
+        pieces.append(kept_piece(piece, found[key]) if key else piece)
     if pieces:
         data = b"{%b}" % b",".join(filter(None, pieces))
         if len(data) > 2:
@@ -237,8 +237,10 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
         elif key == "toolUseResult":
             sizes.append(0)
         elif key in _SOMETIMES_KEPT:
-            if key != "isSidechain" or value != _FALSE:
+            if key != "isSidechain":
                 kept.append((key, key_of(key)))
+            elif value != _FALSE:
+                kept.append(("", kept_piece(key_of(key), value)))
         elif key in ENVIRONMENT:
             if value != NULL and context.get(key) != value:
                 raise Unusual
