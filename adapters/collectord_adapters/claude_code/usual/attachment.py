@@ -49,7 +49,7 @@ def take_attachment(
     rest = [(name, value) for name, value in found.items() if name != key]
     if len(rest) > 1:
         _put(built_object(rest), parts)
-    else:
+    elif kind != NULL:
         pieces.append(kept_piece(key_of("attachment.type"), kind))
     return end
 

@@ -48,6 +48,9 @@ _Result = tuple[str, str, str, str]
 """The call, the child, the batch and the flag that a ``toolUseResult`` names."""
 _NO_RESULT: Final[_Result] = ("", "", "", "")
 _FALSE: Final = Raw(b"false")
+_AS_ZERO: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_TIME: Final = b"0000-00-00T00:00:00.000Z"
+"""A time as the runtime writes it, each digit as 0: seen sooner than a pattern is matched."""
 _SHAPES: Final = 256
 _REPEATED: Final = (
     ENVIRONMENT | HEADER_SESSION | HEADER_STREAM | FLAG_MEMBERS | {"isSidechain", "type"}
@@ -144,7 +147,10 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     dropped: list[Dropped] = []
     pieces: list[bytes] = []
     for key, piece in same.ahead:
-        pieces.append(kept_piece(piece, found[key]) if key else piece)
+        if key:
+            piece = kept_piece(piece, found[key])  # noqa: PLW2901
+        if piece:
+            pieces.append(piece)
     at = same.start
     for key in shape.ahead:
         at += len(found[key])
@@ -169,14 +175,16 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     if at + same.behind != len(view):
         return None
     for key, piece in same.after:
-        pieces.append(kept_piece(piece, found[key]) if key else piece)
+        if key:
+            piece = kept_piece(piece, found[key])  # noqa: PLW2901
+        if piece:
+            pieces.append(piece)
     if pieces:
-        data = b"{%b}" % b",".join(filter(None, pieces))
-        if len(data) > 2:
-            parts.append(Part(k="data", data=Raw(data), state=_AVAILABLE, bytes=len(data)))
+        data = b"{" + b",".join(pieces) + b"}"
+        parts.append(Part(k="data", data=Raw(data), state=_AVAILABLE, bytes=len(data)))
     get = found.get
     time = get("timestamp", "")
-    if time and not is_time(time):
+    if time and time.encode().translate(_AS_ZERO) != _TIME and not is_time(time):
         raise Unusual
     tool, child, batch, flag = result
     if flag:

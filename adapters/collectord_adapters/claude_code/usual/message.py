@@ -119,7 +119,8 @@ def take_message(
     known_usage = _usages.get(found)
     # The fragments of one call repeat it, byte for byte.
     usage, kept = known_usage if known_usage is not None else _usage(found)
-    pieces.append(kept)
+    if kept:
+        pieces.append(kept)
     return end, call, model, bool(reason), usage
 
 

@@ -104,7 +104,7 @@ def kept_piece(name: bytes, value: Raw) -> bytes:
     if view[0] != _QUOTE and view != b"true":
         if view == b"null":
             return b""
-        if not is_plain(view) and refused(view):
+        if refused(view):
             raise Unusual
     return name + view
 
