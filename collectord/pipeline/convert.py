@@ -12,7 +12,7 @@ import base64
 import codecs
 import os
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import structlog
@@ -34,18 +34,15 @@ _CHUNK: Final = 3 << 18  # a multiple of 3, for base64
 _DATA: Final = b'"data":"0"'  # not empty: an empty value is not written
 
 
-class LandedLine(NamedTuple):
-    """A record's line; ``data`` is None when it must be written with `long_line`."""
-
-    data: bytes | None
-    context: Context
-    unknown_members: int = 0
+LandedLine = tuple[bytes | None, Context, int]
+"""A record's line (None: it must be written with `long_line`), the context of the next
+record, and how many members the dialect did not describe. A plain tuple: one a record."""
 
 
 def landed_line(raw: RawRecord, source: Source, dialect: Dialect, context: Context) -> LandedLine:
-    """Return the line of *raw* in a file of *source*, and the context of the next."""
+    """Return the line of *raw* in a file of *source*."""
     if raw.data is None:
-        return LandedLine(None, context)
+        return None, context, 0
     try:
         converted = dialect.convert(raw, source, context)
         line = encode(converted.record)
@@ -54,7 +51,7 @@ def landed_line(raw: RawRecord, source: Source, dialect: Dialect, context: Conte
         log.error("record.unknown", src=source.src, ord=raw.ord, reason=reason)
         converted = verbatim(raw, reason, context)
         line = encode(converted.record)
-    return LandedLine(line, converted.context, converted.unknown_members)
+    return line, converted.context, converted.unknown_members
 
 
 def long_line(fd: int, raw: RawRecord, convert_bytes: int) -> Iterator[bytes]:

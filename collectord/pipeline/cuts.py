@@ -153,36 +153,36 @@ class Cuts:
         lines: list[bytes] = []
         size = landed = 0
         last: RawRecord | None = None
+        source, dialect, seen = track.source, adapter.dialect, track.seen
         convert_bytes = self._config.limits.convert_bytes
         max_file_bytes = self._config.landing.max_file_bytes
+        room = max_file_bytes - track.cut.size if track.cut is not None else max_file_bytes
         for raw in raws:
-            if track.seen is not None:
-                if raw.sha in track.seen.get(raw.ord, ()):
+            if seen is not None:
+                if raw.sha in seen.get(raw.ord, ()):
                     continue
-                track.seen.setdefault(raw.ord, set()).add(raw.sha)
+                seen.setdefault(raw.ord, set()).add(raw.sha)
             if track.cut is None:
                 self._open(track, adapter)
-            assert track.cut is not None
-            line = landed_line(raw, track.source, adapter.dialect, track.context)
-            self.unknown_members += line.unknown_members
-            if line.data is None:
-                self._append(track, lines)
-                pieces = long_line(track.fd, raw, convert_bytes)
-                self._writer.append_pieces(track.cut, pieces)
-                size = 0
-            else:
-                lines.append(line.data)
-                size += len(line.data)
-            track.context = line.context
+            line, track.context, unknown = landed_line(raw, source, dialect, track.context)
+            self.unknown_members += unknown
             last = raw
             landed += 1
-            if size + track.cut.size >= max_file_bytes:
-                self._append(track, lines)
+            if line is not None:
+                lines.append(line)
+                size += len(line)
+                if size < _BATCH_BYTES and size < room:
+                    continue
+            self._append(track, lines)
+            assert track.cut is not None
+            if line is None:
+                pieces = long_line(track.fd, raw, convert_bytes)
+                self._writer.append_pieces(track.cut, pieces)
+            size = 0
+            room = max_file_bytes - track.cut.size
+            if room <= 0:
                 self.seal(track)
-                size = 0
-            elif size >= _BATCH_BYTES:
-                self._append(track, lines)
-                size = 0
+                room = max_file_bytes
         self._append(track, lines)
         if last is not None:
             track.last = Anchor.of(last)

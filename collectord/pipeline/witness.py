@@ -78,6 +78,5 @@ class _SourceTestimony:
             return long_line(self._fd, raw, self._convert_bytes)
         data = os.pread(self._fd, anchor.size, anchor.off)
         raw = RawRecord(anchor.ord, anchor.off, anchor.size, sha, data)
-        line = landed_line(raw, self._source, self._dialect, self.context)
-        self.context = line.context
-        return None if line.data is None else (line.data,)
+        line, self.context, _ = landed_line(raw, self._source, self._dialect, self.context)
+        return None if line is None else (line,)
