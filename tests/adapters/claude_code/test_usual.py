@@ -5,6 +5,7 @@ Real records are changed as in `test_property`; the environment has been stated 
 as it has for all but the first line of a file, because else no line is a usual one.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from collectord.adapter import NO_CONTEXT, Context, Converted
+from collectord.adapter import NO_CONTEXT, Context, Converted, Source
 from collectord.sessiondata import encode
 from collectord_adapters.claude_code import ADAPTER
 from collectord_adapters.claude_code.usual import usual_line
@@ -104,10 +105,15 @@ MADE = [
 STATED: Context = {"userType": Raw(b'"external"'), "cwd": Raw(b'"/w"'), "version": Raw(b'"2"')}
 
 
+@lru_cache
+def one_source(session: str) -> Source:
+    """Return the same source each time: what is remembered of a line is of its source."""
+    return source_of()._replace(session=session)
+
+
 def careful(line: bytes, context: Context, session: str = SESSION) -> Converted:
     """Return what the careful way, which an audit takes, makes of *line*."""
-    source = source_of()._replace(session=session)
-    return ADAPTER.dialect.convert(raw_of(line), source, context, audit=True)
+    return ADAPTER.dialect.convert(raw_of(line), one_source(session), context, audit=True)
 
 
 def quick(line: bytes, context: Context, session: str = SESSION) -> Converted | None:
@@ -115,7 +121,7 @@ def quick(line: bytes, context: Context, session: str = SESSION) -> Converted | 
         line.decode()
     except UnicodeDecodeError:
         return None
-    return usual_line(line, raw_of(line), source_of()._replace(session=session), context)
+    return usual_line(line, raw_of(line), one_source(session), context)
 
 
 def agree(line: bytes, context: Context, session: str = SESSION) -> bool:
@@ -233,6 +239,9 @@ CHANGED: list[tuple[bytes, bytes]] = [
     (b'"id":"t",', b'"id":null,'),
     (b'"type":"thinking"', b'"type":"text"'),
     (b'"signature":"c2ln"', b'"signature":null'),
+    (b'"caller":{"type":"direct"}', b'"caller":null'),
+    (b'"caller":{"type":"direct"}', b'"caller":{"type": "direct"}'),
+    (b'"caller":{"type":"direct"}', b'"caller":{"type":"%s"}' % (b"x" * 200)),
     (b'"is_error":false', b'"is_error":null'),
     (b'"is_error":false', b'"is_error":true'),
     (b'"id":"msg",', b""),

@@ -32,6 +32,7 @@ _UNAVAILABLE: Final = State.UNAVAILABLE.value
 _TEXT_WORD: Final = Raw(b'"text"')
 _SPILLED: Final = "<persisted-output>"
 _SHAPES: Final = 256
+_SHORT_BYTES: Final = 100
 _TEXTS: Final = frozenset({"type", "id", "name", "signature", "tool_use_id"})
 """Members of a block that the scan decodes."""
 _TEXT_BLOCK_BYTES: Final = len('{"type":"text","text":},')
@@ -40,7 +41,7 @@ _TEXT_BLOCK_BYTES: Final = len('{"type":"text","text":},')
 class _Shape:
     """The names of a block's members, in order, and what follows from them."""
 
-    __slots__ = ("ahead", "kept", "kind", "size", "take")
+    __slots__ = ("ahead", "before", "kept", "kind", "size", "take")
 
     def __init__(self, keys: tuple[str, ...], kind: str) -> None:
         take, places = _KINDS[kind]
@@ -52,8 +53,10 @@ class _Shape:
         """Bytes of the names and the punctuation, of the type and of the quotes around texts."""
         self.size += len(kind) + 2 * len(_TEXTS.intersection(keys))
         self.kept = tuple(key for key in keys if key in BLOCK_KEPT)
+        self.before: dict[str, tuple[int, Raw, bytes]] = {}
+        """Of each of these what it was last, in which place, and what was kept of it."""
         self.ahead = 0
-        """Those of them that stand before the value of ``input``, which follows both texts."""
+        """Bytes that stand before the value of ``input``, which follows both texts."""
         if kind == "tool_use":
             if keys[:4] != ("type", "id", "name", "input"):
                 raise Unusual
@@ -87,10 +90,20 @@ def take_blocks(
         for key in shape.kept:
             value = block[key]
             at += len(value)
-            piece = kept_piece(key_of(f"message.content.{index}.{key}"), value)
-            if piece:
-                pieces.append(piece)
+            before = shape.before.get(key)
+            if before is None or before[0] != index or before[1] != value:
+                before = _kept(index, key, value)
+                if len(value) <= _SHORT_BYTES:
+                    shape.before[key] = before
+            if before[2]:
+                pieces.append(before[2])
     return at
+
+
+def _kept(index: int, key: str, value: Raw) -> tuple[int, Raw, bytes]:
+    piece = kept_piece(key_of(f"message.content.{index}.{key}"), value)
+    # A copy, because a slice would keep its whole line in memory.
+    return index, Raw(bytes(value)), piece
 
 
 def _learn(keys: tuple[str, ...], kind: str) -> _Shape:

@@ -62,8 +62,7 @@ class _Same(NamedTuple):
     """The members that lines repeat, when they last needed nothing."""
 
     context: Context
-    session: str
-    stream: str
+    source: Source
     values: tuple[Raw, ...]
     speaker: str
     """Who speaks."""
@@ -138,9 +137,8 @@ def _read(view: bytes, raw: RawRecord, source: Source, context: Context) -> Conv
     if (
         same is None
         or same.context is not context
+        or same.source is not source
         or same.values != shape.repeated(found)
-        or same.session != source.session
-        or same.stream != source.stream
     ):
         same = shape.same = _same(found, shape, source, context)
     parts: list[Part] = []
@@ -265,8 +263,7 @@ def _same(found: Line, shape: _Shape, source: Source, context: Context) -> _Same
     start, between, *behind = sizes
     return _Same(
         context,
-        source.session,
-        source.stream,
+        source,
         values,
         speaker,
         start,
