@@ -9,7 +9,12 @@ import click
 from collectord import logs
 from collectord.cli import console
 from collectord.cli.settings import Settings, common_options, examples
-from collectord.cli.surroundings import look_less_for_cycles, surroundings_of, where_looked
+from collectord.cli.surroundings import (
+    keep_freed_memory,
+    look_less_for_cycles,
+    surroundings_of,
+    where_looked,
+)
 from collectord.errors import CollectordError
 from collectord.pipeline import Summary, assemble, collect_once
 
@@ -40,6 +45,7 @@ def command(settings: Settings, paths: tuple[Path, ...], final: bool, or_demo: b
     _configure_logs(settings)
     surroundings = surroundings_of(settings, paths)
     look_less_for_cycles()
+    keep_freed_memory()
     with assemble(surroundings, gather=True) as assembly, _progress(settings) as bar:
         summary = collect_once(assembly, final=final, found=bar.found, progress=bar.advance)
         root = assembly.root.path

@@ -1,15 +1,22 @@
 """What a command that writes to a landing root, or asks the adapters, starts from."""
 
+import ctypes
 import gc
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from collectord.cli import console
 from collectord.cli.settings import Settings
 from collectord.pipeline import Surroundings
 
-__all__ = ["look_less_for_cycles", "places", "surroundings_of", "where_looked"]
+__all__ = ["keep_freed_memory", "look_less_for_cycles", "places", "surroundings_of", "where_looked"]
+
+_M_TRIM_THRESHOLD: Final = -1
+_M_TOP_PAD: Final = -2
+_M_MMAP_THRESHOLD: Final = -3
 
 
 def surroundings_of(settings: Settings, paths: Sequence[Path] = ()) -> Surroundings:
@@ -24,6 +31,22 @@ def surroundings_of(settings: Settings, paths: Sequence[Path] = ()) -> Surroundi
         os.environ,
         Path.home(),
     )
+
+
+def keep_freed_memory() -> None:
+    """
+    Let freed memory be used again instead of being given back and asked for again.
+
+    A pass takes and frees a megabyte at a time; for the system each is a new one, page by
+    page, which is 6 % of the time. glibc only; elsewhere nothing happens.
+    """
+    if sys.platform != "linux":
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_TRIM_THRESHOLD, 64 << 20)
+        mallopt(_M_TOP_PAD, 4 << 20)
+        mallopt(_M_MMAP_THRESHOLD, 32 << 20)
 
 
 def look_less_for_cycles() -> None:

@@ -117,7 +117,7 @@ class OpenFile:
         """Whether it was sealed or given up."""
         return self._fd < 0
 
-    def append(self, data: bytes, *, records: int) -> None:
+    def append(self, data: bytes | bytearray, *, records: int) -> None:
         """
         Append whole lines, *records* of them.
 
@@ -193,7 +193,7 @@ class OpenFile:
             os.close(self._fd)
             self._fd = -1
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | bytearray) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(self._fd, view) :]

@@ -19,10 +19,10 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from collectord.adapter import Context, Dialect, Source, verbatim
-from collectord.sessiondata import From, Part, Record, State, encode
+from collectord.sessiondata import From, Part, Record, State, encode, encode_onto
 from collectord.sources import RawRecord
 
-__all__ = ["LandedLine", "landed_line", "long_line"]
+__all__ = ["land_line", "long_line"]
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -34,24 +34,25 @@ _CHUNK: Final = 3 << 18  # a multiple of 3, for base64
 _DATA: Final = b'"data":"0"'  # not empty: an empty value is not written
 
 
-LandedLine = tuple[bytes | None, Context, int]
-"""A record's line (None: it must be written with `long_line`), the context of the next
-record, and how many members the dialect did not describe. A plain tuple: one a record."""
+def land_line(
+    lines: bytearray, raw: RawRecord, source: Source, dialect: Dialect, context: Context
+) -> tuple[Context, int]:
+    """
+    Append the line of *raw* (whose ``data`` is held) in a file of *source* to *lines*.
 
-
-def landed_line(raw: RawRecord, source: Source, dialect: Dialect, context: Context) -> LandedLine:
-    """Return the line of *raw* in a file of *source*."""
-    if raw.data is None:
-        return None, context, 0
+    Returns the context of the next record, and how many members the dialect did not describe.
+    """
+    size = len(lines)
     try:
         converted = dialect.convert(raw, source, context)
-        line = encode(converted.record)
+        encode_onto(lines, converted.record)
     except Exception as error:  # noqa: BLE001 - the plug-in boundary: the bytes land all the same
         reason = f"{dialect.name} failed on it ({type(error).__name__})"
         log.error("record.unknown", src=source.src, ord=raw.ord, reason=reason)
+        del lines[size:]
         converted = verbatim(raw, reason, context)
-        line = encode(converted.record)
-    return line, converted.context, converted.unknown_members
+        encode_onto(lines, converted.record)
+    return converted.context, converted.unknown_members
 
 
 def long_line(fd: int, raw: RawRecord, convert_bytes: int) -> Iterator[bytes]:

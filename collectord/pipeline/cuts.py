@@ -18,7 +18,7 @@ from collectord.adapter import NO_CONTEXT, Adapter, Source
 from collectord.config import Config
 from collectord.errors import CollectordError, LandedFileDiffers, SessionStopped, StateError
 from collectord.landing import LandedSession, LandingRoot, OpenFile, Witness
-from collectord.pipeline.convert import landed_line, long_line
+from collectord.pipeline.convert import land_line, long_line
 from collectord.pipeline.track import Track
 from collectord.pipeline.writer import Abandoned, Cut, Step, Writer
 from collectord.sources import Anchor, Cursor, RawRecord, Stat
@@ -150,8 +150,8 @@ class Cuts:
             Abandoned: The session was given up; `take_failures` says why.
             OSError, CollectordError: The session must be given up with `give_up`.
         """
-        lines: list[bytes] = []
-        size = landed = 0
+        lines = bytearray()
+        held = landed = 0
         last: RawRecord | None = None
         source, dialect, seen = track.source, adapter.dialect, track.seen
         convert_bytes = self._config.limits.convert_bytes
@@ -164,26 +164,27 @@ class Cuts:
                 seen.setdefault(raw.ord, set()).add(raw.sha)
             if track.cut is None:
                 self._open(track, adapter)
-            line, track.context, unknown = landed_line(raw, source, dialect, track.context)
-            self.unknown_members += unknown
             last = raw
             landed += 1
-            if line is not None:
-                lines.append(line)
-                size += len(line)
+            if raw.data is not None:
+                context, unknown = land_line(lines, raw, source, dialect, track.context)
+                track.context = context
+                self.unknown_members += unknown
+                held += 1
+                size = len(lines)
                 if size < _BATCH_BYTES and size < room:
                     continue
-            self._append(track, lines)
+            self._append(track, lines, held)
+            lines, held = bytearray(), 0
             assert track.cut is not None
-            if line is None:
+            if raw.data is None:
                 pieces = long_line(track.fd, raw, convert_bytes)
                 self._writer.append_pieces(track.cut, pieces)
-            size = 0
             room = max_file_bytes - track.cut.size
             if room <= 0:
                 self.seal(track)
                 room = max_file_bytes
-        self._append(track, lines)
+        self._append(track, lines, held)
         if last is not None:
             track.last = Anchor.of(last)
         track.read(list(raws), cursor)
@@ -374,11 +375,10 @@ class Cuts:
             seq=track.last_seq,
         )
 
-    def _append(self, track: Track, lines: list[bytes]) -> None:
+    def _append(self, track: Track, lines: bytearray, records: int) -> None:
         if lines:
             assert track.cut is not None
-            self._writer.append(track.cut, b"".join(lines), len(lines))
-            lines.clear()
+            self._writer.append(track.cut, lines, records)
 
     def _forget_idle_sessions(self) -> None:
         if len(self._sessions) <= _SESSIONS + _SESSIONS // 4:

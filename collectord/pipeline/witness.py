@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from collectord.adapter import NO_CONTEXT, Context, Dialect, Identity, Source
 from collectord.errors import SourceError
 from collectord.landing import Testimony
-from collectord.pipeline.convert import landed_line, long_line
+from collectord.pipeline.convert import land_line, long_line
 from collectord.pipeline.roots import Roots
 from collectord.sessiondata import Header
 from collectord.sources import SHA_DIGITS, Anchor, RawRecord, open_source, sha256_of_range
@@ -78,5 +78,6 @@ class _SourceTestimony:
             return long_line(self._fd, raw, self._convert_bytes)
         data = os.pread(self._fd, anchor.size, anchor.off)
         raw = RawRecord(anchor.ord, anchor.off, anchor.size, sha, data)
-        line, self.context, _ = landed_line(raw, self._source, self._dialect, self.context)
-        return None if line is None else (line,)
+        line = bytearray()
+        self.context, _ = land_line(line, raw, self._source, self._dialect, self.context)
+        return (bytes(line),)

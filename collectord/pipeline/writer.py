@@ -114,8 +114,8 @@ class Writer:
 
         self._ask(cut, create)
 
-    def append(self, cut: Cut, data: bytes, records: int) -> None:
-        """Append whole lines."""
+    def append(self, cut: Cut, data: bytearray, records: int) -> None:
+        """Append whole lines; *data* belongs to the writer from now on."""
 
         def append() -> None:
             assert cut.file is not None

@@ -5,7 +5,13 @@ Public, and usable alone: ``from collectord.sessiondata import open_sd`` reads a
 that collectord (or another writer of the format) has landed.
 """
 
-from collectord.sessiondata.codec import decode_end, decode_header, decode_record, encode
+from collectord.sessiondata.codec import (
+    decode_end,
+    decode_header,
+    decode_record,
+    encode,
+    encode_onto,
+)
 from collectord.sessiondata.model import (
     FLAGS,
     SCHEMA,
@@ -56,6 +62,7 @@ __all__ = [
     "decode_header",
     "decode_record",
     "encode",
+    "encode_onto",
     "header_problems",
     "json_schema",
     "open_sd",

@@ -12,19 +12,26 @@ import msgspec
 from collectord.errors import SessionDataError
 from collectord.sessiondata.model import SCHEMA, End, Header, Record
 
-__all__ = ["decode_end", "decode_header", "decode_record", "encode"]
+__all__ = ["decode_end", "decode_header", "decode_record", "encode", "encode_onto"]
 
 _encoder: Final = msgspec.json.Encoder()
 _header: Final = msgspec.json.Decoder(Header)
 _record: Final = msgspec.json.Decoder(Record)
 _end: Final = msgspec.json.Decoder(End)
 
+_NEWLINE: Final = 10
 _NEEDED: Final = ("kind", "session", "src", "adapter", "dialect")
 
 
 def encode(line: Header | Record | End) -> bytes:
     """Return the line for *line*, with its ``\\n``."""
     return _encoder.encode(line) + b"\n"
+
+
+def encode_onto(lines: bytearray, record: Record) -> None:
+    """Append the line for *record*, with its ``\\n``, to *lines*: no copy of it is made."""
+    _encoder.encode_into(record, lines, -1)
+    lines.append(_NEWLINE)
 
 
 def decode_header(line: bytes, *, where: str = "") -> Header:
