@@ -19,7 +19,7 @@ from collectord.sources import STABLE_S
 
 __all__ = ["Failure", "Summary", "collect_once"]
 
-_COMMIT_EVERY: Final = 64
+_COMMIT_EVERY: Final = 512
 _MAX_WAIT_S: Final = 3.0
 """How long the pass waits in the end for documents that were being written."""
 

@@ -28,8 +28,8 @@ from collectord.sessiondata import Header
 __all__ = ["Abandoned", "Cut", "Step", "Writer"]
 
 _SEALING_THREADS: Final = 8
-MAX_STEPS: Final = 256
-MAX_BYTES: Final = 8 << 20
+MAX_STEPS: Final = 1024
+MAX_BYTES: Final = 24 << 20
 """More steps or bytes than this wait for the oldest: memory and descriptors stay bounded."""
 
 

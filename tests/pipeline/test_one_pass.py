@@ -10,7 +10,7 @@ import pytest
 
 from collectord.errors import ConfigError, NothingFound
 from collectord.landing import OpenFile, openfile
-from collectord.pipeline import assemble
+from collectord.pipeline import assemble, onepass
 from collectord.pipeline.roots import find_roots
 from collectord.state import Store
 from tests.landed import check_numbers, leftovers, places_of, records_of
@@ -265,6 +265,7 @@ def test_the_store_hears_of_a_seal_only_when_it_is_done(
 
     monkeypatch.setattr(OpenFile, "seal", slowly)
     monkeypatch.setattr(Store, "commit", checked)
+    monkeypatch.setattr(onepass, "_COMMIT_EVERY", 64)
     bench.collect()
     assert sum(told) == 150
     assert len(told) > 1
