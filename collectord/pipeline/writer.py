@@ -101,6 +101,8 @@ class Writer:
         """By session: the steps that are to be taken, when they are gathered."""
         self._sync_appends = sync_appends
         self._closing_line = closing_line
+        self._has_taken = False
+        """Whether gathered steps were taken since they were last reaped."""
         self._order = ThreadPoolExecutor(1, thread_name_prefix="land")
         self._sealing = ThreadPoolExecutor(_SEALING_THREADS, thread_name_prefix="seal")
         self._steps: deque[Step] = deque()
@@ -174,6 +176,9 @@ class Writer:
         elif len(self._steps) > MAX_STEPS or self._bytes > MAX_BYTES:
             self._take_gathered()
             wait([self._steps[0].done])
+        elif self._gathered is not None and not self._has_taken:
+            return
+        self._has_taken = False
         kept: deque[Step] = deque()
         finished: list[Step] = []
         for step in self._steps:
@@ -209,6 +214,7 @@ class Writer:
             for calls in chains.values():
                 self._sealing.submit(_take_all, calls)
             wait([step.done for step in self._steps])
+            self._has_taken = True
 
 
 def _take_all(calls: list[Callable[[], object]]) -> None:
