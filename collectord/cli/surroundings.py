@@ -57,7 +57,7 @@ def look_less_for_cycles() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 50, 50)
+    gc.set_threshold(100_000, 50, 100)
 
 
 def places(surroundings: Surroundings) -> list[tuple[str, Path]]:

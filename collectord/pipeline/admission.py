@@ -30,6 +30,7 @@ class Admission:
     """Makes tracks."""
 
     def __init__(self, cuts: Cuts, roots: Roots) -> None:
+        self._log: FilteringBoundLogger = log.bind()  # once: it costs more than what it logs
         self._cuts = cuts
         self._roots = roots
         self._identities: dict[tuple[str, str], Identity] = {}
@@ -67,7 +68,7 @@ class Admission:
             if identified is None:
                 os.close(fd)
                 self._note(source, _UNIDENTIFIED)
-                log.debug("source.unidentified", src=source.src)
+                self._log.debug("source.unidentified", src=source.src)
                 return _UNIDENTIFIED
             session = self._cuts.session(identified.session)
             folder = session.folder_of(identified)  # refuses a name before anything is written
@@ -81,7 +82,7 @@ class Admission:
         except NameRefused as error:
             os.close(fd)
             self._note(source, str(error))
-            log.warning("source.refused", src=source.src, reason=str(error))
+            self._log.warning("source.refused", src=source.src, reason=str(error))
             return str(error)
         except BaseException:
             os.close(fd)
@@ -89,7 +90,7 @@ class Admission:
         self._cuts.tracks[track.key] = track
         self._cuts.adopt(track, adapter)
         if row is None:
-            log.debug("source.found", src=source.src, session=identified.session)
+            self._log.debug("source.found", src=source.src, session=identified.session)
         return track
 
     def _identified(self, source: Source, fd: int, adapter: Adapter) -> Source | None:

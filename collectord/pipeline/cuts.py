@@ -57,6 +57,7 @@ class Cuts:
         gather: bool = False,
     ) -> None:
         """Write below *root*; with *gather*, see `Writer`."""
+        self._log: FilteringBoundLogger = log.bind()  # once: it costs more than what it logs
         self.root = root
         self.tracks: dict[tuple[str, str], Track] = {}
         self._store = store
@@ -99,7 +100,7 @@ class Cuts:
             )
             found = LandedSession(self.root, name, self._witness, known_seq=known)
             for one in found.recovered:
-                log.info(
+                self._log.info(
                     "file.recovered",
                     session=name,
                     src=one.file.header.src,
@@ -233,7 +234,7 @@ class Cuts:
             one.file.close()
         if isinstance(error, LandedFileDiffers | SessionStopped):
             self._stopped[session] = error
-            log.error("session.stopped", session=session, reason=str(error))
+            self._log.error("session.stopped", session=session, reason=str(error))
         self._failed.append(Failed(session, error, tuple(lost.values())))
 
     def seal_orphans(self) -> None:
@@ -291,7 +292,7 @@ class Cuts:
         try:
             self._store.commit(self._rows.values(), self._files)
         except StateError as error:
-            log.warning("state.failed", reason=str(error))
+            self._log.warning("state.failed", reason=str(error))
             return
         self._rows.clear()
         self._files.clear()
@@ -348,7 +349,7 @@ class Cuts:
                 digest,
             )
         )
-        log.info(
+        self._log.info(
             "file.sealed",
             session=header.session,
             src=header.src,
@@ -368,7 +369,7 @@ class Cuts:
         track.context = NO_CONTEXT
         track.last_seq = track.cut.seq
         self._writer.create(track.cut, next_file.create)
-        log.debug(
+        self._log.debug(
             "file.opened",
             src=track.source.src,
             session=track.session.session,
