@@ -94,6 +94,8 @@ class Store:
 
     def source(self, adapter: str, src: str) -> SourceRow | None:
         """Return what is remembered of a source."""
+        if self._is_empty:
+            return None
         found = self._db.execute(
             "SELECT * FROM sources WHERE adapter = ? AND src = ?", (adapter, src)
         ).fetchone()
@@ -106,6 +108,8 @@ class Store:
 
     def same_file(self, stat: Stat) -> list[SourceRow]:
         """Return the sources that were last seen with this device and inode."""
+        if self._is_empty:
+            return []
         found = self._db.execute(
             "SELECT * FROM sources WHERE ino = ? AND dev = ? AND NOT gone",
             (str(stat.ino), str(stat.dev)),
@@ -114,6 +118,8 @@ class Store:
 
     def known_seq(self, session: str) -> int:
         """Return the highest number of *session* that was sealed; 0 when none is known."""
+        if self._is_empty:
+            return 0
         found = self._db.execute(
             "SELECT seq FROM sessions WHERE session = ?", (session,)
         ).fetchone()
@@ -155,6 +161,7 @@ class Store:
         Raises:
             StateError: It could not be written; what was landed is landed all the same.
         """
+        self._is_empty = False
         try:
             with self._db:
                 self._db.executemany(
@@ -172,6 +179,8 @@ class Store:
             raise StateError(f"{self.path}: cannot be written: {error}") from error
 
     def _check(self, root_id: str, *, read_only: bool) -> None:
+        self._is_empty = False
+        """Whether nothing is remembered, so that a first pass need not ask for each source."""
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
             raise StateTooNew(self.path, version, VERSION)
@@ -188,6 +197,10 @@ class Store:
                 for table in ("sources", "sessions", "files"):
                     self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('root', ?)", (root_id,))
+        self._is_empty = not any(
+            self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()  # noqa: S608 - constants
+            for table in ("sources", "sessions", "files")
+        )
 
 
 def _opened(path: Path, *, read_only: bool) -> sqlite3.Connection:
