@@ -112,11 +112,6 @@ class OpenFile:
         assert isinstance(self.header.seq, int)
         return self.header.seq
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether it was sealed or given up."""
-        return self._fd < 0
-
     def append(self, data: bytes | bytearray, *, records: int) -> None:
         """
         Append whole lines, *records* of them.

@@ -312,7 +312,7 @@ class Collector:
 
     def _landed(self, track: Track) -> list[LandedFile]:
         """Return the files of the track's source, none of which is being renamed."""
-        folder = self.cuts.folder_of(track.source)
+        folder = track.session.folder_of(track.source)
         self.cuts.reap(lambda step: step.cut.path.parent == folder)
         if track.session.is_broken:
             raise Abandoned

@@ -112,10 +112,6 @@ class Cuts:
         self._forget_idle_sessions()
         return found
 
-    def folder_of(self, source: Source) -> Path:
-        """Return where a source's files land. Raises `NameRefused`."""
-        return self.root.folder(source.kind, source.session, source.stream, source.batch)
-
     def adopt(self, track: Track, adapter: Adapter) -> None:
         """Take over what recovery left open of the track's source."""
         source = track.source
@@ -263,7 +259,6 @@ class Cuts:
             False,
             track.generation,
         )
-
         if track.stat is not None:
             self._names[track.stat[:2]] = track.key
 

@@ -55,7 +55,6 @@ class Cut:
         self.path = path
         """Its name while it grows."""
         self.size = file.size if file is not None else 0
-        self.records = file.records if file is not None else 0
         self.opened_at_s = self.touched_at_s = time.monotonic()
         self.file = file
         """Belongs to the writer's threads."""
@@ -126,7 +125,6 @@ class Writer:
                 cut.file.sync()
 
         cut.size += len(data)
-        cut.records += records
         cut.touched_at_s = time.monotonic()
         self._ask(cut, append, len(data))
 
@@ -144,7 +142,6 @@ class Writer:
         wait([step.done])
         if cut.file is not None:
             cut.size = cut.file.size
-        cut.records += 1
         cut.touched_at_s = time.monotonic()
 
     def seal(self, cut: Cut) -> None:
