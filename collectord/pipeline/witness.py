@@ -16,7 +16,7 @@ from collectord.pipeline.convert import land_line, long_line
 from collectord.pipeline.roots import Roots
 from collectord.sessiondata import Header
 from collectord.sources import SHA_DIGITS, Anchor, RawRecord, open_source, sha256_of_range
-from collectord.sources.utf8 import range_is_utf8
+from collectord.sources.long_record import long_record
 
 __all__ = ["SourceWitness"]
 
@@ -73,9 +73,8 @@ class _SourceTestimony:
             return None
         sha = sha[:SHA_DIGITS]
         if anchor.size > self._convert_bytes:
-            utf8 = range_is_utf8(self._fd, anchor.off, anchor.size)
-            raw = RawRecord(anchor.ord, anchor.off, anchor.size, sha, None, utf8)
-            return long_line(self._fd, raw, self._convert_bytes)
+            long = long_record(self._fd, anchor.ord, anchor.off, anchor.size)
+            return None if long is None else long_line(self._fd, long, self._convert_bytes)
         data = os.pread(self._fd, anchor.size, anchor.off)
         raw = RawRecord(anchor.ord, anchor.off, anchor.size, sha, data)
         line = bytearray()

@@ -6,7 +6,6 @@ A version counts when it parses as JSON, or has been left alone for `STABLE_S`: 
 truncate and write in pieces, and half a document is not one.
 """
 
-import codecs
 import hashlib
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from collectord.sources.lines import BOM
+from collectord.sources.long_record import long_record
 from collectord.sources.record import SHA_DIGITS, RawRecord
 
 __all__ = ["STABLE_S", "Version", "read_document"]
@@ -63,7 +63,7 @@ def read_document(
     if size > convert_bytes:
         if wait > 0 and not final:
             return Version(None, wait, size)
-        long = _digested(fd, size)
+        long = long_record(fd, 1, 0, size)
         return Version(long) if long else Version(None, STABLE_S, size)
     data = os.pread(fd, size, 0)
     if len(data) < size:  # it was truncated meanwhile
@@ -95,23 +95,3 @@ def _trailing_newlines(fd: int, size: int) -> int:
         # A newline at the block's start may have its \\r before it.
         at = start + block.startswith(b"\n")
     return size
-
-
-def _digested(fd: int, size: int) -> RawRecord | None:
-    """Digest a document in pieces; None: it was truncated meanwhile."""
-    digest = hashlib.sha256()
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    utf8 = True
-    at = 0
-    while at < size:
-        chunk = os.pread(fd, min(_CHUNK, size - at), at)
-        if not chunk:
-            return None
-        digest.update(chunk)
-        at += len(chunk)
-        if utf8:
-            try:
-                decoder.decode(chunk, final=at >= size)
-            except UnicodeDecodeError:
-                utf8 = False
-    return RawRecord(1, 0, size, digest.hexdigest()[:SHA_DIGITS], None, utf8)

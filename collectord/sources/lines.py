@@ -10,11 +10,11 @@ beyond the read's budget: a line above the limit is digested in pieces.
 Source: docs/format.md, "Bytes" and "Sources".
 """
 
-import codecs
 import hashlib
 import os
 from typing import Final, NamedTuple
 
+from collectord.sources.long_record import long_record
 from collectord.sources.record import SHA_DIGITS, Cursor, RawRecord
 
 __all__ = ["BOM", "READ_BUDGET_BYTES", "Tail", "read_lines"]
@@ -139,40 +139,23 @@ def _one_line(
         raw = _record(data, cursor, convert_bytes) if data.strip(_BLANK) else None
         whole = len(data) == size
     else:
-        raw, whole = _long_record(fd, cursor, size)
+        blank = _is_blank(fd, cursor.off, size)
+        raw = None if blank else long_record(fd, cursor.ord + 1, cursor.off, size)
+        whole = blank or raw is not None
     if not whole or (raw is None and not ended):
         return Tail([], cursor, False, 0)
     return Tail([raw] if raw else [], after, ended, 0)
 
 
-def _long_record(fd: int, cursor: Cursor, size: int) -> tuple[RawRecord | None, bool]:
-    """
-    Digest a record in pieces and say whether it is UTF-8.
-
-    Returns:
-        The record (None: the line is blank), and whether all its bytes were still there.
-    """
-    digest = hashlib.sha256()
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    utf8 = blank = True
-    at, left = cursor.off, size
-    while left > 0:
-        chunk = _pread(fd, min(_CHUNK, left), at)
-        if not chunk:
-            return None, False
-        digest.update(chunk)
-        at += len(chunk)
-        left -= len(chunk)
-        blank = blank and not chunk.strip(_BLANK)
-        if utf8:
-            try:
-                decoder.decode(chunk, final=left == 0)
-            except UnicodeDecodeError:
-                utf8 = False
-    if blank:
-        return None, True
-    sha = digest.hexdigest()[:SHA_DIGITS]
-    return RawRecord(cursor.ord + 1, cursor.off, size, sha, None, utf8), True
+def _is_blank(fd: int, off: int, size: int) -> bool:
+    """Return whether *size* bytes from *off* are there and blank."""
+    while size > 0:
+        chunk = _pread(fd, min(_CHUNK, size), off)
+        if not chunk or chunk.strip(_BLANK):
+            return False
+        off += len(chunk)
+        size -= len(chunk)
+    return True
 
 
 def _pread(fd: int, size: int, off: int) -> bytes:
