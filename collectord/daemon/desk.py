@@ -124,7 +124,6 @@ class Desk:
         await anyio.sleep(self._mend_delay_s)
         self._mend_delay_s = min(self._mend_delay_s * 2, LAST_RETRY_S)
         await self.recover()
-        await self.seal_orphans()
         for _, _, sources in failed:
             for source in sources:
                 self._queue.put(source, Lane.NEW)

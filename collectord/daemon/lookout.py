@@ -79,11 +79,13 @@ class Lookout:
             await self._watch_all(group)
             task_status.started()
             await self._walk_all()
-            await self._desk.seal_orphans()
             walked_at = time.monotonic()
             while True:
                 await anyio.sleep(self._pause())
                 await to_thread.run_sync(self._assembly.check_root)
+                if not self._queue:
+                    # Everything that the walk found was visited: what is left open is nobody's.
+                    await self._desk.seal_orphans()
                 await self._find_roots()
                 fresh = await self._watch_all(group)
                 due = time.monotonic() - walked_at >= self._config.watch.rescan_every_s
